@@ -69,7 +69,7 @@ export class StatementNames {
     return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
   }
 
-  lost(): void {
+  noteLost(): void {
     const now = performance.now();
     if (now >= this.unusableUntil) {
       this.onLost();
@@ -171,7 +171,7 @@ class RoundTrip {
     if (isUnusableStatement(error)) {
       this.prepared.clear();
       if (codeOf(error) === LOST) {
-        this.names.lost();
+        this.names.noteLost();
       }
     }
     this.callback(error, []);
