@@ -64,8 +64,9 @@ const PEER_FILLING = [
 ];
 
 let failed = false;
-for (const signal of ['SIGINT', 'SIGTERM'])
+for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => void stopAll().then(() => process.exit(1)));
+}
 try {
   const contenders = [await prepareService(), await preparePeer()];
   for (const name of only) await compare(name, contenders);
@@ -135,8 +136,9 @@ async function timed(work) {
 function catalogue(pets) {
   const file = join(folder, `${pets}.ndjson`);
   const lines = [{ kind: 'category', id: 1, name: `Category of ${pets}` }];
-  for (let n = 1; n <= pets; n += 1)
+  for (let n = 1; n <= pets; n += 1) {
     lines.push({ kind: 'pet', name: `Pet ${n}`, categoryId: 1, quantity: 3 });
+  }
   writeFileSync(file, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`);
   return file;
 }
