@@ -8,16 +8,20 @@ const [startTimer, stopTimer] = [setTimeout, clearTimeout];
 
 /** It only ends a hang: how soon something happens is never what a test is about. */
 const LIMIT_MS = 120_000;
-const PAUSE_MS = 10;
+/** Between two attempts, which take the processor from what they wait for: the longer that lasts, the fewer they become. */
+const PAUSE_MS = { first: 10, longest: 50 };
+const longer = (pause: number) => Math.min(1.25 * pause, PAUSE_MS.longest);
 
 /** Repeats the assertions until they hold, for what happens in real time; fails with the last failure. */
 export async function eventually<Result>(assertions: () => Result | Promise<Result>): Promise<Result> {
-  for (const end = performance.now() + LIMIT_MS; ; await sleep(PAUSE_MS)) {
+  const end = performance.now() + LIMIT_MS;
+  for (let pause = PAUSE_MS.first; ; pause = longer(pause)) {
     try {
       return await assertions();
     } catch (error) {
       if (performance.now() > end) throw error;
     }
+    await sleep(pause);
   }
 }
 
@@ -32,8 +36,10 @@ export async function within<Result>(what: string, event: Promise<Result>): Prom
 
 /** Waits, in real time, until this is so; fails where an attempt to find out does. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + LIMIT_MS; !(await condition()); await sleep(PAUSE_MS)) {
+  const end = performance.now() + LIMIT_MS;
+  for (let pause = PAUSE_MS.first; !(await condition()); pause = longer(pause)) {
     if (performance.now() > end) throw new Error(`It never came to pass: ${String(condition)}`);
+    await sleep(pause);
   }
 }
 
