@@ -55,7 +55,11 @@ const COLOURS = ['color-contrast', 'link-in-text-block'];
 async function expectAccessible(name: string, runOnly = RULES): Promise<void> {
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
   // A change of colours passes through colours between the two, even where it takes no time: it ends with a frame.
-  await until(() => page.evaluate<boolean>('document.getAnimations().length === 0'));
+  await page.evaluate(
+    `new Promise(function settle(done) {
+       document.getAnimations().length === 0 ? done() : requestAnimationFrame(() => settle(done));
+     })`,
+  );
   const { violations } = await page.evaluate<{ violations: object[] }>(`axe.run(${options})`);
   expect([name, violations]).toEqual([name, []]);
 }
