@@ -108,10 +108,13 @@ export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
 /**
- * Adds anchors to headings and error codes, and turns links to Markdown files into links to pages.
+ * Adds anchors to headings and error codes, names to code blocks with a file name and to cells, which have no heading
+ * on a phone, and turns links to Markdown files into links to pages.
  * @returns the headings, in the order of the text
  */
 function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
+  let columns: string[] = [];
+  let cells = 0;
   return tokens.flatMap((token, index) => {
     const text = (distance: number) => tokens[index + distance]?.content ?? '';
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
@@ -119,6 +122,14 @@ function arrange(tokens: Token[]): { title: string; anchor: string; level: strin
     if (token.type === 'table_open') {
       // Make the table focusable: a wide table can then be scrolled with the keyboard as well.
       token.attrSet('tabindex', '0');
+      columns = [];
+      cells = 0;
+    } else if (token.type === 'th_open') {
+      columns.push(text(1).replaceAll('`', ''));
+    } else if (token.type === 'td_open') {
+      token.attrSet('data-name', columns[cells++ % columns.length]!);
+    } else if (token.type === 'fence' && token.info.includes('.')) {
+      token.attrSet('data-name', token.info.split(' ')[1]!);
     } else if (token.type === 'tr_open' && /^`\w+`$/.test(text(2))) {
       token.attrSet('id', text(2).slice(1, -1));
     } else if (token.type === 'heading_open') {

@@ -211,6 +211,8 @@ describe('A guide', () => {
     await page.getByRole('link', { name: 'Limits' }).first().click();
     await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Bans' }).click();
     expect(page.url()).toBe(addressOf(`${guidePath('limits')}#bans`));
+    // On a phone, a cell has no heading but this name.
+    expect(await page.locator('td[data-name="Requests per day"]').first().innerText()).toBe('1,000');
   });
 
   it('has commands that can be copied', async () => {
