@@ -7,7 +7,7 @@ import { OperatorError } from '#libs/messages';
 import { readSettings } from '../features';
 import { redisStatus } from '../modules/quotas';
 import { PETSTORE, VERSION } from '../program';
-import { findEmbedded, withConnection } from '../runtime/data-source';
+import { findEmbedded, missingDatabase, withConnection } from '../runtime/data-source';
 import { locationOf } from '../runtime/database-url';
 import { type Instance, instancesOn } from '../runtime/presence';
 import type { Settings } from '../settings';
@@ -88,8 +88,8 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
       ? { kind: 'embedded', location: embedded?.cluster ?? resolve(dataDirectory), ...UNKNOWN }
       : { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN };
   if (url === undefined) {
-    const problem = `There is no database in ${database.location}. The service creates one: ${PETSTORE} serve.`;
-    return { database: { ...database, state: 'missing' }, instances: null, problems: [problem] };
+    const problems = [missingDatabase(settings)];
+    return { database: { ...database, state: 'missing' }, instances: null, problems };
   }
   try {
     const running = { ...database, state: 'running', psql: embedded?.psql ?? null };
@@ -101,12 +101,14 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
       return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
     }
     const reason = message || (code ?? String(error));
-    const problems = [`The database cannot be reached: ${reason}.`];
+    const problems = [
+      `The database of ${embedded ? 'DATA_DIR' : 'DATABASE_URL'} cannot be reached: ${reason}.`,
+    ];
     return { database: { ...database, reason }, instances: null, problems };
   }
 }
 
-const NONE_RUNS = 'No instance of the service runs on this database.';
+const NONE_RUNS = `No instance of the service runs on this database. Start one: ${PETSTORE} serve. Or set DATA_DIR or DATABASE_URL to another database.`;
 
 const DATABASE = `SELECT split_part(current_setting('server_version'), ' ', 1) AS postgres,
     pg_database_size(current_database()) AS bytes,

@@ -40,7 +40,7 @@ export class OpenedStore extends StoreConnection {
     await this.dataSource.setOptions(commandOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
-      const message = `The database is not up to date. Run: ${PETSTORE} db migrate`;
+      const message = `The database of DATABASE_URL is not up to date. Run: ${PETSTORE} db migrate`;
       throw new OperatorError(message, 'database_behind');
     }
   }

@@ -155,6 +155,10 @@ export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>)
   return findData(dataDirectory, EMBEDDED_NAME);
 }
 
+export function missingDatabase({ dataDirectory }: Pick<Settings, 'dataDirectory'>): string {
+  return `There is no database in ${resolve(dataDirectory)} (DATA_DIR). The service creates one: ${PETSTORE} serve. Or set DATA_DIR or DATABASE_URL to an existing one.`;
+}
+
 /**
  * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`.
  * @param forServer true for the service, which creates the embedded database if it is missing; false for a command,
@@ -181,10 +185,7 @@ export async function openDatabase(
     );
   }
   if (!forServer && findEmbedded(settings) === undefined) {
-    throw new StartError(
-      `There is no database in ${settings.dataDirectory} (DATA_DIR). The service creates one: ${PETSTORE} serve. ` +
-        'Or set DATA_DIR or DATABASE_URL to an existing one.',
-    );
+    throw new StartError(missingDatabase(settings));
   }
   const postgres = await startEmbeddedPostgres({
     dataDirectory: resolve(settings.dataDirectory),

@@ -33,6 +33,9 @@ describe('status of an embedded store', () => {
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
+    expect(found.problems.join()).toMatch(
+      /There is no database in .* set DATA_DIR or DATABASE_URL to an existing one/,
+    );
     expect((await runCommand(['status'], environment)).stdout).toContain(
       '\nIt is unknown whether an instance of the service runs.\n',
     );
@@ -64,6 +67,7 @@ describe('status of an embedded store', () => {
     const files = readdirSync(environment.DATA_DIR);
     const stopped = await status(environment);
     expect(stopped.code).toBe(1);
+    expect(stopped.status.problems.join()).toMatch(/set DATA_DIR or DATABASE_URL to another database/);
     expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: null });
     expect((await runCommand(['status'], environment)).stdout).toContain(
       '\nNo instance of the service runs.\n',
