@@ -66,6 +66,12 @@ export class ApiCommand extends BaseCommand {
       .argument('[path]', 'path of an operation, such as /store/orders/1')
       .option('-f, --field <name=value>', field, fieldIn)
       .option('-H, --header <name:value>', header, headerIn)
+      .addOption(command.createOption('-d, --data').hideHelp())
+      .on('option:data', () => {
+        throw new UsageError(
+          '--data is no option: give a body as fields, such as -f name=Rex -f categoryId=1.',
+        );
+      })
       .option(...URL_OPTION)
       .option('--paginate', 'print all pages of a list, one JSON array after the other')
       .option('-i, --include', 'print status and header fields as well')
@@ -74,8 +80,9 @@ export class ApiCommand extends BaseCommand {
 
   protected async execute(first: string, second: string | undefined, options: ApiOptions): Promise<void> {
     const [method, path] = second === undefined ? ['GET', first] : [first.toUpperCase(), second];
-    if (!path.startsWith('/')) {
-      throw new UsageError(`[path] takes a path that begins with /, not "${path}".`);
+    const isMethod = METHODS.includes(path.toUpperCase());
+    if (isMethod || /^\w+:\/\//.test(path)) {
+      throw new UsageError(`[path] takes a path, such as ${isMethod ? path : method} /pets, not "${path}".`);
     }
     if (!METHODS.includes(method)) {
       throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
@@ -86,7 +93,7 @@ export class ApiCommand extends BaseCommand {
       throw new UsageError('--header: Content-Length is computed from the body and cannot be set.');
     }
     headers.set('X-API-Key', keyInEnvironment(process.env));
-    const url = new URL((options.url ?? (await this.service.address())) + path);
+    const url = new URL((options.url ?? (await this.service.address())) + path.replace(/^(?!\/)/, '/'));
     const { field: fields = [] } = options;
     let body: string | undefined;
     if (WITHOUT_BODY.includes(method)) {

@@ -12,7 +12,7 @@ const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name"
 function placesOf(command: Commander, words = ''): Place[] {
   const below = command.commands.map((one) => one.name());
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
-  const options = command.options.map(({ long }) => long!);
+  const options = command.options.flatMap(({ hidden, long }) => (hidden ? [] : long!));
   const isOfClient = command.registeredArguments[0]?.name() === 'client';
   const ofOptions = command.options.map(({ long, argChoices }): Place => {
     return [`${words} ${long}`, long === '--client' ? [CLIENT_NAMES] : (argChoices ?? [])];

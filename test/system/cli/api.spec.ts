@@ -43,7 +43,7 @@ describe('petstore api', () => {
     const fields = ['-f', 'name="12"', '-f', `categoryId=${category.id}`];
     const pet = await json<object>('post', '/pets', ...fields);
     expect(pet).toMatchObject({ name: '12', categoryId: category.id, status: 'available' });
-    expect(await json('GET', '/pets', '-f', `categoryId=${category.id}`, '-f', 'limit=1')).toEqual([pet]);
+    expect(await json('GET', 'pets', '-f', `categoryId=${category.id}`, '-f', 'limit=1')).toEqual([pet]);
   });
 
   it('prints all pages of a list', async () => {
