@@ -149,10 +149,11 @@ export class WebhooksCommand extends CommandGroup {
     declare: declareWebhook,
   })
   async retry(id: number, options: OutputOptions): Promise<void> {
-    await this.existing(id);
+    const { enabled } = (await this.existing(id)).webhook;
     const retried = await this.webhooks.retryFailed(id);
-    const sentence = `${counted(retried, 'delivery is', 'deliveries are')} due now.`;
-    printDone(sentence, { id, retried }, options);
+    const due = `${counted(retried, 'delivery is', 'deliveries are')} due`;
+    const disabled = `${due}, but the webhook is disabled. To send: ${PETSTORE} webhooks enable ${id}`;
+    printDone(enabled ? `${due} now.` : disabled, { id, retried }, options);
   }
 
   @Subcommand(LISTEN)

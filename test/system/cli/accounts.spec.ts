@@ -298,6 +298,9 @@ it('webhooks are shown without the secrets in their URL, disabled and enabled wi
   expect(await webhooks('retry', id)).toEqual({ id: Number(id), retried: 2 });
   expect(await webhooks('show', id)).toMatchObject({ failed: 0, pending: 2 });
   expect((await run('webhooks', 'retry', id)).stdout).toBe('0 deliveries are due now.\n');
+  await webhooks('disable', id);
+  const disabled = /^0 deliveries are due, but the webhook is disabled\. .* webhooks enable \d+\n$/;
+  expect((await run('webhooks', 'retry', id)).stdout).toMatch(disabled);
 });
 
 it('what destroys or cuts off needs --yes in a script, and is in the audit log with who did it', async () => {
