@@ -1,9 +1,13 @@
 import { EventTail } from '../../../../src/modules/events';
 import { type ErrorBody, nextOf } from '../../../support/api-caller';
-import { type Pet, aPet } from '../../../support/builders';
+import { type Pet, aPet, Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
-import { useStore } from '../../../support/use-service';
+import { useStore, useInstances } from '../../../support/use-service';
 import { type Event, Follower } from './support/feed';
+import { DataSource } from 'typeorm';
+import { migrate } from '#libs/database';
+import { administrationOptions } from '../../../../src/runtime/data-source';
+import { createTestDatabase } from '../../../support/test-database';
 
 // A standby that was behind takes over, or a backup is restored: the newest events are gone, and so are their positions,
 // which later events get.
@@ -129,4 +133,115 @@ it('A request that waits is told at once', async () => {
   await rename('Since');
   const again = new Follower(await answer);
   expect(names(await again.read(caller))).toContain('Since');
+});
+
+describe('While writers are disturbed', () => {
+  const services = useInstances({}, {}, {});
+
+  /**
+   * Pauses of up to 20 ms between the announcement of events and their positions, and before the commit. Every 19th of these points
+   * fails its transaction, and every 47th ends its connection. A sequence counts the points, because a failure does not reset it.
+   */
+  const DISTURB = `
+    CREATE SEQUENCE points;
+    CREATE FUNCTION disturb() RETURNS trigger LANGUAGE plpgsql AS $$
+      DECLARE point bigint := nextval('points');
+      BEGIN
+        PERFORM pg_sleep(point * 7 % 20 / 1000.0);
+        IF point % 19 = 0 THEN RAISE EXCEPTION 'a disturbance'; END IF;
+        IF point % 47 = 0 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+        RETURN NEW;
+      END $$;
+    CREATE TRIGGER disturb_positions BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION disturb();
+    CREATE CONSTRAINT TRIGGER disturb_commits AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION disturb();`;
+
+  it('Whatever writers of three instances meet, each event is read once, and those of a pet in the order of its changes', async () => {
+    const { key } = await services[0]!.issueKey();
+    const callers = services.map((service) => service.callerWith(key));
+    const arrange = new Arrange(callers[0]!);
+    const pets = await Promise.all(Array.from({ length: 3 }, () => arrange.pet(aPet())));
+    const { pool } = services[0]!.database;
+    await pool.query(DISTURB);
+
+    let isDone = false;
+    const follow = async (follower: Follower, first: number) => {
+      for (let turn = first; ; turn += 1) {
+        const wasDone = isDone;
+        const events = await follower.read(callers[turn % callers.length]!);
+        if (wasDone && events.length === 0) {
+          return follower.events;
+        }
+      }
+    };
+    const targets = ['limit=1&wait=1', 'limit=5', 'limit=100&wait=1'];
+    const following = targets.map((query, first) => follow(new Follower(`/events?${query}`), first));
+
+    // Twelve writers, each at one pet of three: a unit is added to its stock again and again.
+    let accepted = 0;
+    const write = async (writer: number): Promise<void> => {
+      const { id } = pets[writer % pets.length]!;
+      for (let turn = 0; turn < 6; turn += 1) {
+        const path = `/store/inventory/${id}/adjustments`;
+        const { status } = await callers[writer % callers.length]!.post(path, { delta: 1 });
+        expect([200, 500, 503]).toContain(status);
+        accepted += status === 200 ? 1 : 0;
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, (_none, writer) => write(writer)));
+    isDone = true;
+
+    const { rows } = await pool.query<{ id: string }>(
+      `SELECT 'evt_' || replace(id::text, '-', '') AS id FROM events ORDER BY position`,
+    );
+    const written = rows.map(({ id }) => id);
+    for (const events of await Promise.all(following)) {
+      expect(events.map(({ id }) => id)).toEqual(written);
+    }
+    const [events] = await Promise.all(following);
+    const stocks = pets.map(({ id }) =>
+      events!.flatMap(({ type, data }) =>
+        type === 'inventory.updated' && data.petId === id ? [data.quantity as number] : [],
+      ),
+    );
+    // Every number of units once, and none before the one below it: a change that was not answered may have been made.
+    for (const stock of stocks) {
+      expect(stock).toEqual(stock.map((_quantity, index) => index + 2));
+    }
+    expect(accepted).toBeGreaterThan(0);
+    // At least four transactions have failed by themselves, and two connections have ended.
+    const [points] = (await pool.query<{ passed: string }>('SELECT last_value AS passed FROM points')).rows;
+    expect(Number(points!.passed)).toBeGreaterThan(94);
+    expect(stocks.flat().length).toBeGreaterThanOrEqual(accepted);
+  }, 120_000);
+
+  it('A transaction that has not ended holds up the feed of its own store only, and no write', async () => {
+    const database = await createTestDatabase('template1');
+    const add = `INSERT INTO events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}') RETURNING position`;
+    const clients = [];
+    try {
+      for (const schema of ['one', 'two']) {
+        await database.pool.query(`CREATE SCHEMA ${schema}`);
+        const url = `${database.url}&options=-c%20search_path%3D${schema}`.replace(/^([^?]*)&/, '$1?');
+        const dataSource = await new DataSource(administrationOptions(url)).initialize();
+        await migrate(dataSource, () => undefined);
+        clients.push(dataSource);
+      }
+      const [one, two] = clients as [DataSource, DataSource];
+      const end = async (store: DataSource) =>
+        (await store.query('SELECT feed_end() AS "end"'))[0] as unknown;
+      expect([await end(one), await end(two)]).toEqual([{ end: 0 }, { end: 0 }]);
+      await one.transaction(async (transaction) => {
+        // A first event, of which nobody may read: its position is the sequence's first.
+        await transaction.query(add);
+        await one.query(add);
+        await two.query(add);
+        expect([await end(one), await end(two)]).toEqual([{ end: 0 }, { end: 1 }]);
+      });
+      expect([await end(one), await end(two)]).toEqual([{ end: 2 }, { end: 1 }]);
+    } finally {
+      await Promise.all(clients.map((dataSource) => dataSource.destroy()));
+      await database.drop();
+    }
+  });
 });
