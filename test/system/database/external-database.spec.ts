@@ -1,0 +1,256 @@
+import { type ChildProcess, spawn, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync, chownSync } from 'node:fs';
+import { join, dirname } from 'node:path';
+import { DataSource } from 'typeorm';
+import { Database, isDatabaseUnavailable } from '#libs/database';
+import { dataSourceOptions, migrateToNewest } from '../../../src/runtime/data-source';
+import { unlimitedKey } from '../../support/command-line';
+import { letOthersRead, responds } from '../../support/embedded-postgres-bench';
+import { eventually, until } from '../../support/eventually';
+import { read, useFolder } from '../../support/files';
+import { PGBOUNCER, findProgram, POSTGRESQL } from '../../support/programs';
+import { freePort } from '../../support/redis-server';
+import { useProcesses } from '../../support/service-process';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { commandJson } from '../cli/support/use-command-line';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { query } from '../../support/query';
+
+describe('Behind a pooler', () => {
+  /** PgBouncer refuses to run as root. */
+  const NOBODY = 65_534;
+
+  const { bench, database } = useProcesses('template1');
+  let pgbouncer: ChildProcess;
+  /** The server of the tests has only a Unix socket, which PgBouncer's user may not enter. */
+  let way: TcpProxy;
+
+  afterAll(async () => {
+    const ended = once(pgbouncer, 'exit');
+    pgbouncer.kill('SIGKILL');
+    await ended;
+    await way.close();
+  });
+
+  /** Starts a real PgBouncer with the documented configuration. @returns the URL of the database behind it */
+  async function startPgBouncer(): Promise<string> {
+    way = await TcpProxy.start(database.url);
+    const { port, username, pathname } = new URL(way.url);
+    const url = new URL(database.url);
+    url.host = `127.0.0.1:${await freePort()}`;
+    const [, documented = ''] = /^```ini\n(.+?)^```$/ms.exec(read('docs/operations/database.md'))!;
+    const target = `user=${username} host=127.0.0.1 port=${port} `;
+    const configuration = documented
+      .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
+      .replace('6432', url.port)
+      .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
+    const folder = bench.folder('pgbouncer');
+    const file = join(folder, 'pgbouncer.ini');
+    writeFileSync(file, configuration);
+    letOthersRead(folder);
+    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...user, stdio: 'ignore' });
+    await until(() => responds(url.href));
+    return url.href;
+  }
+
+  it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
+    const pooled = await startPgBouncer();
+    const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
+    const service = await bench.serve(settings);
+    const key = await unlimitedKey(pooled);
+    const turns = Array.from({ length: 40 }, async (_, turn) => {
+      const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
+      const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
+      return [status, read.status];
+    });
+    expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
+    const another = await bench.serve(settings);
+    // The pooler lends the same connection to both, and to whoever asks.
+    const instances = async () =>
+      (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
+        ({ pid }) => pid,
+      );
+    for (const [url, isPooled] of [
+      [settings.DATABASE_URL, true],
+      [database.url, false],
+    ] as const) {
+      const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
+      // Only there each transaction sets its timeouts.
+      expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
+      await dataSource.destroy();
+    }
+    for (const _time of [1, 2]) {
+      expect((await instances()).sort()).toEqual([service.child.pid, another.child.pid].sort());
+    }
+    await another.end();
+    expect(await instances()).toEqual([service.child.pid]);
+    await commandJson(['keys', 'revoke', '1', '--yes'], settings);
+    await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
+    await service.end();
+    const { rows } = await database.pool.query(
+      `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+       WHERE datname = current_database() AND locktype = 'advisory'`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('Behind a network that loses packets', () => {
+  const STATEMENT_TIMEOUT_MS = 200;
+  /** When a connection counts as silent with this timeout; the database itself is never silent for so long. */
+  const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1_000;
+
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    proxy = await TcpProxy.start(database.url);
+    dataSource = await connect(proxy.url);
+  });
+
+  /** One connection as the service has them, which the pool does not close for want of use. */
+  function connect(url: string): Promise<DataSource> {
+    const options = dataSourceOptions(`${url}?statement_timeout=${STATEMENT_TIMEOUT_MS}`, 1);
+    const extra = { ...(options.extra as object), idleTimeoutMillis: 0 };
+    return new DataSource({ ...options, extra } as typeof options).initialize();
+  }
+
+  afterAll(async () => {
+    await dataSource.destroy();
+    await proxy.close();
+    await database.drop();
+  });
+
+  const session = async (on = dataSource) =>
+    (await on.query<{ pid: number }[]>('SELECT pg_backend_pid() AS pid'))[0]!.pid;
+
+  it('A statement on a connection that falls silent fails in time, and the next one uses another connection', async () => {
+    const before = await session();
+    proxy.fallSilent();
+    const failure: unknown = await session().catch((error: unknown) => error);
+    expect(isDatabaseUnavailable(failure)).toBe(true);
+    await proxy.restore();
+    expect(await session()).not.toBe(before);
+  });
+
+  it('A response that arrived while this process was busy does not count as silence', async () => {
+    // The proxy would be as busy as the rest of this process.
+    const direct = await connect(database.url);
+    const before = await session(direct);
+    const answer = session(direct);
+    // Lets the statement leave, and has the answer arrive while nobody looks.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const end = performance.now() + SILENCE_MS * 2; performance.now() < end;);
+    expect(await answer).toBe(before);
+    expect(await session(direct)).toBe(before);
+    await direct.destroy();
+  });
+});
+
+describe('With the tools of a server', () => {
+  /** `nobody`, because PostgreSQL refuses root. */
+  const ACCOUNT = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const bin = dirname(findProgram(POSTGRESQL)!);
+  const folder = useFolder();
+  const data = join(folder, 'data');
+  const urlOf = (database: string) => `postgres://postgres@/${database}?host=${folder}`;
+  const driverUrlOf = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`;
+  let server: ChildProcess;
+
+  beforeAll(async () => {
+    if (ACCOUNT.uid !== undefined) {
+      chownSync(folder, ACCOUNT.uid, ACCOUNT.gid);
+    }
+    const environment = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' };
+    const options = { ...ACCOUNT, cwd: folder, env: environment };
+    execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--no-sync'], options);
+    const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off'];
+    server = spawn(join(bin, 'postgres'), args, { ...options, stdio: 'ignore' });
+    await until(() =>
+      query(driverUrlOf('postgres'), 'CREATE DATABASE petstore').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await migrateToNewest(driverUrlOf('petstore'), () => undefined);
+    await query(driverUrlOf('petstore'), `INSERT INTO categories (name) VALUES ('Dogs')`);
+    await query(driverUrlOf('petstore'), `INSERT INTO clients (name, plan) VALUES ('acme', 'free')`);
+    await query(
+      driverUrlOf('petstore'),
+      `INSERT INTO events (id, type, data) VALUES (gen_random_uuid(), 'category.created', '{}')`,
+    );
+    await query(
+      driverUrlOf('petstore'),
+      `INSERT INTO webhooks (client_id, url, secrets, created_at, enabled, since) VALUES (1, '', '', now(), true, 0)`,
+    );
+  });
+  afterAll(async () => {
+    const ended = once(server, 'exit');
+    server.kill('SIGINT');
+    await ended;
+  });
+
+  /** Runs a script as an operator does, with the tools of this server. */
+  function shell(script: string): void {
+    const env = { PATH: `${bin}:${process.env.PATH}`, PGHOST: folder, PGUSER: 'postgres' };
+    execFileSync('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env, stdio: 'pipe' });
+  }
+
+  /** A block of the page on the database that begins with this command, on this server. */
+  function documented(command: string): string {
+    const blocks = read('docs/operations/database.md').split('```');
+    const block = blocks.find((text) => text.includes(`\n${command}`))!;
+    return block
+      .replaceAll(
+        /postgres:\/\/petstore@db\.example:5432\/(\w+)/g,
+        (_url, name: string) => `'${urlOf(name)}'`,
+      )
+      .replace('--owner petstore', '');
+  }
+
+  const content = (database: string) =>
+    query(
+      driverUrlOf(database),
+      `SELECT categories.name, clients.name AS client, since, position, events.id FROM categories, clients, webhooks, events`,
+    );
+
+  it('The documented backup of a server with its own tools is restored, and one with a setting of newer tools too', async () => {
+    const whole = await content('petstore');
+    expect(whole).toHaveLength(1);
+    shell(documented('pg_dump'));
+    expect(await content('restored')).toEqual(whole);
+    // Tools 17 and newer write this line first, which a server 15 or 16 does not know; a newer one only may.
+    shell('dropdb restored; createdb restored');
+    const newer = `pg_restore() { echo 'SET transaction_timeout = 0;'; command pg_restore "$@"; }`;
+    shell(`${newer}\n${documented('pg_restore --no-owner -f')}`);
+    expect(await content('restored')).toEqual(whole);
+  });
+
+  it('Data alone are restored into a migrated database without the rows of the migrations', async () => {
+    await query(driverUrlOf('postgres'), 'CREATE DATABASE data_alone');
+    await migrateToNewest(driverUrlOf('data_alone'), () => undefined);
+    shell(`pg_dump --data-only --exclude-table=schema_migrations --file data.sql petstore
+      psql -1 -v ON_ERROR_STOP=1 -c 'TRUNCATE webhook_dispatch, store_identity' -f data.sql data_alone`);
+    expect(await content('data_alone')).toEqual(await content('petstore'));
+  });
+
+  it('The tools of a server do not dump one of a newer major version', () => {
+    const other = new URL(process.env.TEST_POSTGRES_URL!);
+    const major = Number(
+      / (\d+)/.exec(execFileSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }))![1],
+    );
+    const dump = () =>
+      shell(
+        `pg_dump -h '${decodeURIComponent(other.hostname)}' -U '${other.username}' --schema-only template`,
+      );
+    if (major < 18) {
+      expect(dump).toThrow(/server version mismatch/);
+    } else {
+      expect(dump).not.toThrow();
+    }
+  });
+});
