@@ -22,10 +22,10 @@ import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
 export const SETTINGS_HELP = `
-Settings (environment variables, or lines of .env):
+Settings (environment variables, or in .env):
   HOST          address (default: 127.0.0.1)
   PORT          port (default: 3000)
-  DATABASE_URL  PostgreSQL; if unset, an own one in:
+  DATABASE_URL  PostgreSQL (default: in DATA_DIR)
   DATA_DIR      data folder (default: .petstore)
   LOG_LEVEL     error, warn, info, debug, …
 All settings: docs/operations/running.md`;
@@ -83,12 +83,7 @@ export class HelpCommand extends BaseCommand {
   readonly takesJson = false;
 
   protected async execute(names: string[] = []): Promise<void> {
-    let command = this.command.parent!;
-    for (const name of names) {
-      command = subcommandOf(command, name);
-    }
-    command.args = [];
-    command.help();
+    names.reduce(subcommandOf, this.command.parent!).help();
   }
 }
 

@@ -34,7 +34,7 @@ export const COMMANDER_OPTIONS = {
       return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
     },
     formatHelp(this: Help, command: Commander, help: Help): string {
-      // For `nope --help`, commander asks for the help of the command above. Report the unknown command instead.
+      // For an unknown subcommand, commander asks for the help of the command above. Report the unknown one instead.
       const [name] = command.args;
       if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) {
         subcommandOf(command, name);
@@ -199,15 +199,11 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Accept an excess argument, which `execute` reports as an unknown subcommand.
+    // Accept an excess argument, which the help reports as an unknown subcommand.
     group.allowExcessArguments(true);
   }
 
   protected execute(): Promise<void> {
-    const [unknown] = this.command.args;
-    if (unknown !== undefined) {
-      subcommandOf(this.command, unknown);
-    }
     return this.command.help({ error: true });
   }
 }
