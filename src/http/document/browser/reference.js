@@ -48,6 +48,10 @@ function nameParts() {
     field.role = 'textbox';
   }
   for (const editor of all('.cm-content:not([aria-label])')) editor.ariaLabel = 'Content';
+  // The name of a button must contain its text, "Show More".
+  for (const button of all('.show-more[aria-label^="Show all"]')) {
+    button.ariaLabel = button.ariaLabel.replace('Show all', 'Show more:');
+  }
   // A button whose role is "none" must not have a name, but Scalar gives it one.
   for (const button of all('button[role="none"]')) button.removeAttribute('role');
   for (const button of all('button[class*="copy-button"]:not([aria-label])')) {
@@ -55,17 +59,11 @@ function nameParts() {
     // The attribute may name an element that does not exist.
     button.removeAttribute('aria-controls');
   }
+  // Depending on the width of the window, only the icons of these links are visible.
   for (const link of all('a.min-w-7:not([aria-label])')) {
-    link.ariaLabel = LINKS.find(([part]) => link.href.includes(part))?.[1] ?? link.href;
+    link.ariaLabel = link.textContent.trim() || link.href;
   }
 }
-
-/** The icons of the introduction, by a part of their links. */
-const LINKS = [
-  ['license', 'Licence'],
-  ['getting-started', 'Help'],
-  ['/docs/guides', 'Guides'],
-];
 
 // The panel that sends requests may stand outside of #reference.
 new MutationObserver(nameParts).observe(document.body, { childList: true, subtree: true });
