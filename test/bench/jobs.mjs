@@ -83,15 +83,25 @@ async function prepareService() {
   const service = await startService('service', settings);
   const keys = [service.apiKey];
   while (only.includes('waiting') && keys.length < WAITING_CLIENTS) {
-    keys.push(await service.newKey(`waiting ${keys.length}`));
+    keys.push(await service.newKey(`waiting-${keys.length}`));
   }
+  let webhook;
   return Object.assign(service, {
     keys,
     filling: SERVICE_FILLING,
     importFile: (file) => service.admin('import', '--yes', file),
-    async deliverTo(url) {
-      const { data } = await call(service, 'POST', '/webhooks', { url, types: ['pet.created'] });
-      return () => call(service, 'DELETE', `/webhooks/${data.id}`);
+    async subscribe(url) {
+      webhook = (await call(service, 'POST', '/webhooks', { url, types: ['pet.created'] })).data;
+      await service.stop();
+    },
+    async deliver(instances) {
+      const start = () => serve(service.program, service.environment);
+      const [instance, ...others] = await Promise.all(Array.from({ length: instances }, start));
+      Object.assign(service, instance);
+      return async () => {
+        await call(service, 'DELETE', `/webhooks/${webhook.id}`);
+        for (const { stop } of others) await stop();
+      };
     },
   });
 }
@@ -99,13 +109,17 @@ async function prepareService() {
 async function preparePeer() {
   const peer = await startPeer();
   const job = (...args) => run(process.execPath, [PEER_JOBS, ...args], { env: peer.environment });
+  let subscription;
   return Object.assign(peer, {
     keys: Array(WAITING_CLIENTS).fill(peer.apiKey),
     filling: PEER_FILLING,
     importFile: (file) => job('import', file),
-    async deliverTo(url) {
+    async subscribe(url) {
       const [{ last }] = await query(peer, 'SELECT coalesce(max(id), 0) AS last FROM events');
-      const work = job('deliver', url, last, EVENTS_TO_DELIVER);
+      subscription = [url, last];
+    },
+    async deliver() {
+      const work = job('deliver', ...subscription, EVENTS_TO_DELIVER);
       return () => work;
     },
   });
@@ -148,32 +162,26 @@ function importPets({ importFile }) {
   return timed(() => importFile(file));
 }
 
-/** The receiver holds its first answers until all events are written. @returns the seconds from then until it has all of them */
+/** Events are written while nobody delivers. @returns the seconds from the first delivery to the last one */
 async function deliverEvents(contender, instances) {
-  const signals = new EventEmitter();
-  const opened = once(signals, 'open');
-  const complete = once(signals, 'complete');
   const received = new Set();
+  let startedAt;
+  const complete = new EventEmitter();
+  const seconds = once(complete, 'complete').then(() => (performance.now() - startedAt) / 1_000);
   const receiver = createServer((request, response) => {
-    request.resume().once('end', async () => {
-      await opened;
+    startedAt ??= performance.now();
+    request.resume().once('end', () => {
       response.writeHead(204).end();
       received.add(request.headers['webhook-id']);
-      if (received.size === EVENTS_TO_DELIVER) signals.emit('complete');
+      if (received.size === EVENTS_TO_DELIVER) complete.emit('complete');
     });
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
-  const firstRequest = once(receiver, 'request');
-  const second = instances === 2 ? await serve(contender.program, contender.environment) : undefined;
-  const stop = await contender.deliverTo(`http://127.0.0.1:${receiver.address().port}/`);
+  await contender.subscribe(`http://127.0.0.1:${receiver.address().port}/`);
   await contender.importFile(catalogue(EVENTS_TO_DELIVER));
-  await firstRequest;
-  const seconds = await timed(() => {
-    signals.emit('open');
-    return complete;
-  });
-  await stop();
-  await second?.stop();
+  const end = await contender.deliver(instances);
+  await seconds;
+  await end();
   receiver.close();
   receiver.closeAllConnections();
   return seconds;

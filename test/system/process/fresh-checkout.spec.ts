@@ -44,7 +44,7 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   for (const [args, printed] of [
     ['-v', /^1\.0\.0\n$/],
     // The help names the program as it was called.
-    ['keys issue --help', /^Usage: node \S+petstore\.js keys issue \[options\] \[client\]\n/],
+    ['keys issue --help', /^Usage: node \S+petstore\.js keys issue \[options\] <client>\n/],
   ] as const) {
     const command = [petstoreScript(checkout), ...args.split(' ')];
     const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: '/', env, ...stranger });
