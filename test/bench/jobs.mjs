@@ -10,7 +10,7 @@ import { call } from './operations.mjs';
 
 const JOBS = {
   import: { what: '100,000 pets from a file', work: importPets },
-  deliveries: { what: '20,000 events to a fast receiver', work: (one) => deliverEvents(one, 1) },
+  deliveries: { what: '8,000 events to a fast receiver', work: (one) => deliverEvents(one, 1) },
   'deliveries-of-two': { what: 'the same by two instances', work: (one) => deliverEvents(one, 2) },
   waiting: { what: 'one event to 2,000 requests that wait for it', work: wakeAll },
   start: { what: 'start until ready, with a million pets and ten million events', work: startAgain },
@@ -41,7 +41,8 @@ const PEER_JOBS = join(import.meta.dirname, 'peer-jobs.mjs');
 const WAITING_CLIENTS = 40;
 const WAITING_OF_CLIENT = 50;
 const PETS_OF_IMPORT = 100_000;
-const EVENTS_TO_DELIVER = 20_000;
+/** A webhook is disabled when more than 10,000 deliveries are pending. */
+const EVENTS_TO_DELIVER = 8_000;
 /** The same store for both, in the tables of each. */
 const PETS = 1_000_000;
 const EVENTS = 10_000_000;

@@ -84,10 +84,12 @@ const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
+/** SQL for the number of a webhook's deliveries that all processes are sending. */
+const LEASED =
+  '(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)';
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
-  AND (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)
-    < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
+  AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
 
 /**
  * Returns SQL for a recursive query `found (id)`: the ids of all webhooks with deliveries that meet the condition. The
@@ -119,13 +121,13 @@ const FIND_DUE_WEBHOOKS = {
 const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
- * Leases the next delivery of each webhook. An earlier statement locks the webhooks. This later
+ * Leases the next deliveries of each webhook, at most `$4`. An earlier statement locks the webhooks. This later
  * statement has a newer snapshot, so it sees the leases of the instance that held the lock before.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT next.id FROM webhooks CROSS JOIN LATERAL (
-        (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT 1)
+        (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT least($4, ${MAX_CONCURRENT} - ${LEASED}))
         UNION ALL
         (SELECT id FROM ${DUE} AND NOT proven ORDER BY id LIMIT 1)
       ) AS next WHERE webhooks.id = ANY($2) AND ${MAY_SEND}))
@@ -225,12 +227,16 @@ export class DeliveryQueue {
   }
 
   /**
-   * Leases at most one more delivery of each webhook for this process. Slow receivers do not delay quick ones.
+   * Leases due deliveries for this process. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases
+   * only a few of each webhook, so that all of them get a place; `hasMore` then says that the rest may be leased at once.
    * @param current the deliveries that this process is already sending
    */
-  async take(current: readonly LeasedDelivery[]): Promise<LeasedDelivery[]> {
+  async take(
+    current: readonly LeasedDelivery[],
+  ): Promise<{ leased: readonly LeasedDelivery[]; hasMore: boolean }> {
     const now = this.timeIn(0);
     const found: number[] = [];
+    let ofEach = MAX_CONCURRENT;
     for (const kind of [true, false]) {
       const ofKind = current.filter(({ quick }) => quick === kind);
       const places = Math.min(this.placesOfAKind - ofKind.length, 2 * this.placesOfAKind - current.length);
@@ -238,16 +244,18 @@ export class DeliveryQueue {
         const values = [now, ofKind.map(({ clientId }) => clientId), kind, places, this.placesOfAKind];
         const webhooks = await this.database.query<{ id: number }>(FIND_DUE_WEBHOOKS, values);
         found.push(...webhooks.map(({ id }) => id));
+        ofEach = Math.min(ofEach, Math.floor(places / Math.max(1, webhooks.length)));
       }
     }
     if (found.length === 0) {
-      return [];
+      return { leased: [], hasMore: false };
     }
-    return this.database.transaction(async (transaction) => {
+    const leased = await this.database.transaction(async (transaction) => {
       const locked = await transaction.query<{ id: number }[]>(LOCK, [found]);
       const webhooks = locked.map(({ id }) => id);
-      return transaction.query<LeasedDelivery[]>(LEASE, [now, webhooks, this.timeIn(LEASE_MS)]);
+      return transaction.query<LeasedDelivery[]>(LEASE, [now, webhooks, this.timeIn(LEASE_MS), ofEach]);
     });
+    return { leased, hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
   }
 
   async oldestDueSeconds(): Promise<number> {

@@ -85,22 +85,23 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Starts at most one more delivery to each webhook. Runs again at once if any delivery was started. */
+  /** Records what has been sent, and starts due deliveries. Runs again at once if more could be started. */
   private async takeTurn(): Promise<void> {
     await this.writeOutcomes();
     // Without WEBHOOK_KEY, leave the deliveries to other instances, because this instance cannot sign them.
-    if (this.vault.hasKey && (await this.begin()) > 0) {
+    if (this.vault.hasKey && (await this.begin())) {
       this.sending.wake();
     }
   }
 
-  private async begin(): Promise<number> {
+  /** @returns whether more deliveries may be started at once */
+  private async begin(): Promise<boolean> {
     const current = [...this.current.keys()];
     const running = current.filter(({ attempt }) => attempt === undefined);
     running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
-    const leased = await this.queue.take(current);
+    const { leased, hasMore } = await this.queue.take(current);
     leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
-    return leased.length;
+    return hasMore;
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<void> {
