@@ -18,9 +18,14 @@ const fail = (message) => {
 if (isWorkingDirectoryGone()) {
   fail('the working directory is gone. Change to a folder that exists, and try again.');
 } else if (existsSync(program)) {
-  // Node 22 and newer keep compiled code, where the folder can be written.
-  enableCompileCache?.(join(dist, '.compiled'));
-  require(program);
+  // Keep compiled code where the folder can be written, which Node itself does from 22 on.
+  const compiled = join(dist, '.compiled');
+  enableCompileCache?.(compiled);
+  if (isServer || enableCompileCache !== undefined) {
+    require(program);
+  } else {
+    require('./compiled-command.js').runCompiled(program, compiled);
+  }
 } else if (existsSync(join(__dirname, '../node_modules/.bin/nest'))) {
   fail('it is not built yet. Run npm start, or npm run build for a command.');
 } else {

@@ -52,6 +52,19 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   }
 });
 
+it('commands keep their compiled code, and do without where it is damaged', async () => {
+  const copy = bench.folder('copy');
+  cpSync(installation(), copy, { recursive: true, filter: (file) => !file.endsWith('.compiled') });
+  const version = () => petstore(['version'], {}, { installation: copy });
+  const printed = await version();
+  const entries = readdirSync(join(copy, 'dist/.compiled'), { recursive: true, withFileTypes: true });
+  const kept = entries.filter((entry) => entry.isFile());
+  expect(kept).not.toEqual([]);
+  for (const { parentPath, name } of kept) writeFileSync(join(parentPath, name), 'damaged');
+  expect(await version()).toEqual(printed);
+  expect(printed.code).toBe(0);
+});
+
 it('`npm start` after a production install starts what is built, or says in one line what is missing', async () => {
   const production = bench.folder('production');
   for (const name of ['bin', 'package.json', '.npmrc']) {
