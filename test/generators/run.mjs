@@ -51,15 +51,14 @@ const place = (tool) => {
 };
 
 function typescript([tool, { needs, generate, program }]) {
-  attempt(tool, generate ?? 'at run time', needs, () => {
+  attempt(tool, generate, needs, () => {
     const own = place(tool);
-    if (generate) run(`${BIN}/${generate}`, own);
+    run(`${BIN}/${generate}`, own);
     writeFileSync(join(own, 'use.ts'), program);
-    const types = '--strict --noEmit --skipLibCheck --types node --resolveJsonModule';
+    const types = '--strict --noEmit --skipLibCheck --types node';
     run(`${BIN}/tsc ${types} --target es2022 --module esnext --moduleResolution bundler use.ts`, own);
     run(
-      `${BIN}/esbuild use.ts --bundle --platform=node --format=esm --outfile=use.mjs --log-level=error \
-      "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"`,
+      `${BIN}/esbuild use.ts --bundle --platform=node --format=esm --outfile=use.mjs --log-level=error`,
       own,
     );
     return answered(run('node use.mjs', own));
@@ -183,8 +182,6 @@ try {
   run('curl -fsS $BASE/openapi.json -o openapi.json');
   fetchOpenapiGenerator();
   Object.entries(TYPESCRIPT).forEach(typescript);
-  const orval = 'orval --input openapi.json';
-  rows.push({ tool: 'orval', call: orval, result: 'skipped: needs Node 22.18 or newer' });
   ['5', '6'].forEach(sdk);
   postman();
   python();
