@@ -146,14 +146,6 @@ it('Of 60 orders for 20 units, 20 are placed, 40 refused, and no stock is left',
   expect(orders.body).toHaveLength(20);
 });
 
-it('No adjustment of a stock is lost', async () => {
-  const { id } = await arrange.pet(aPet(), 100);
-  const path = `/store/inventory/${id}/adjustments`;
-  const answers = await atOnce(60, (index) => caller.post(path, { delta: index % 2 === 0 ? 3 : -1 }));
-  expect(outcomes(answers)).toEqual({ 200: 60 });
-  expect(await inventory(id)).toMatchObject({ quantity: 100 + 90 - 30 });
-});
-
 it('An order that is cancelled ten times returns its units once', async () => {
   const { id: petId } = await arrange.pet(aPet(), 3);
   const { id } = await arrange.order(petId, { quantity: 3 });
