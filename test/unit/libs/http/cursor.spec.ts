@@ -1,4 +1,4 @@
-import { cursorAfter, pageOf, rangeOf } from '#libs/http';
+import { cursorAfter, rangeOf } from '#libs/http';
 
 it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
   for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {
@@ -49,15 +49,4 @@ test.each([
   ['a name in no UTF-8', Buffer.from('after:20:\xff', 'latin1').toString('base64url')],
 ])('a list by name rejects a cursor with %s', (_what, cursor) => {
   expect(() => rangeOf({ cursor, name: 're' })).toThrow(INVALID);
-});
-
-const entries = (...ids: number[]) => ids.map((id) => ({ id }));
-
-test.each([
-  ['no rows', [], { entries: [], cursor: null }],
-  ['fewer rows than the page holds', entries(1), { entries: entries(1), cursor: null }],
-  ['as many rows as the page holds', entries(1, 2), { entries: entries(1, 2), cursor: null }],
-  ['one row more', entries(1, 2, 3), { entries: entries(1, 2), cursor: cursorAfter(2) }],
-])('a page made of %s', (_what, rows, page) => {
-  expect(pageOf(rows, 2)).toEqual(page);
 });

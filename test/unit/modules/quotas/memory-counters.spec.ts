@@ -115,12 +115,8 @@ describe('one of three instances that count alone', () => {
     return letIn;
   }
 
-  it('refunds at most its share of the minute', async () => {
+  it('refunds at most its share of the minute, and of the day', async () => {
     expect(await letInRefunded(45)).toBe(40);
-  });
-
-  it('refunds at most its share of the day', async () => {
-    expect(await letInRefunded(40)).toBe(40);
     clock.advance(MINUTE);
     // A third of the day's 90 is refunded, of which 20 were before, and a third counts.
     expect(await letInRefunded(60)).toBe(30 + 30 - 40);
