@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
+import widthOf from 'string-width';
 import { inBackground } from '#libs/background';
 import {
   BAD_USAGE,
@@ -59,7 +60,23 @@ export function reportFailure(error: unknown): number {
 function inFormat({ code, message, lines }: Failure, text: string): string {
   return process.argv.includes('--json')
     ? `${printableJson({ error: { code, message: withoutSecrets(message), lines } })}\n`
-    : text;
+    : inRows(text, process.stderr.columns || Infinity);
+}
+
+/**
+ * Fills a row of the terminal with spaces if the next word does not fit into the row. A line break would cut a command
+ * that is copied from the message.
+ */
+export function inRows(text: string, columns: number): string {
+  let column = 0;
+  const words = text.split(/(?<=\s)/).map((word) => {
+    const width = widthOf(word);
+    const left = columns - (column % columns);
+    const space = width > left && width <= columns ? left : 0;
+    column = word.endsWith('\n') ? 0 : column + space + width;
+    return ' '.repeat(space) + word;
+  });
+  return words.join('');
 }
 
 const HURRY_MS = 2_000;

@@ -47,15 +47,15 @@ export function inUnits(bytes: number): string {
 
 const UNITS = { year: 31_536_000, month: 2_592_000, day: 86_400, hour: 3_600, minute: 60, second: 1 };
 
-/**
- * Returns how long ago a time was, or how far ahead the time is: `36 minutes ago`, or `36m ago` in the narrow style.
- */
-function ageOf(time: Date, style: 'long' | 'narrow'): string {
+/** Returns how long ago a time was, for example `36m ago`, or how far ahead the time is, for example `in 3d`. */
+function ageOf(time: Date): string {
   const seconds = (time.getTime() - Date.now()) / 1_000;
   const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
   const unit = units.find((one) => Math.abs(seconds) >= UNITS[one]) ?? 'second';
-  const age = new Intl.RelativeTimeFormat('en', { style });
-  return age.format(Math.trunc(seconds / UNITS[unit]), unit);
+  return new Intl.RelativeTimeFormat('en', { style: 'narrow' }).format(
+    Math.trunc(seconds / UNITS[unit]),
+    unit,
+  );
 }
 
 function wordsOf(name: string): string {
@@ -68,10 +68,8 @@ function bold(words: string): string {
 
 export function recordLines(row: object): string[] {
   const fields = Object.entries(row).map(([name, value]: [string, unknown]) => {
-    return [
-      bold(wordsOf(name)),
-      value instanceof Date ? `${value.toJSON()} (${ageOf(value, 'long')})` : cellOf(value),
-    ];
+    const cell = value instanceof Date ? `${value.toJSON()} (${ageOf(value)})` : cellOf(value);
+    return [bold(wordsOf(name)), cell];
   });
   return alignedLines(fields);
 }
@@ -165,7 +163,7 @@ function cellOf(value: unknown): string {
     return '-';
   }
   if (value instanceof Date) {
-    return ageOf(value, 'narrow');
+    return ageOf(value);
   }
   if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) {
     return printable(value.join(','));

@@ -32,6 +32,7 @@ export class AuditCommand extends StoreCommand {
       const actor = actorKind === 'key' ? `key ${name} (automatic)` : name;
       return { id, at, actor, action, client: clientName, keyId, details };
     });
-    printMany(rows, options, 'There are no such changes.', ['id', 'details', 'keyId']);
+    const ofClient = client === undefined ? '' : ` to a client ${client}`;
+    printMany(rows, options, `There are no changes${ofClient}.`, ['id', 'details', 'keyId']);
   }
 }

@@ -160,21 +160,22 @@ export class ExportCommand extends StoreCommand {
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
     const counts: CatalogueCounts = { categories: 0, pets: 0 };
     await writeFile(file, options.force ?? false, (write) =>
-      interruptible(outcome, (signal) =>
-        withProgress('Exporting', 'lines', async (bar) => {
+      interruptible(outcome, (signal) => {
+        const work = async (show?: (count: number) => void) => {
           for await (const lines of this.catalogue.lines()) {
             signal.throwIfAborted();
             await write(lines.map((line) => `${printableJson(line)}\n`).join(''));
             const pets = lines.filter(({ kind }) => kind === 'pet').length;
             counts.pets += pets;
             counts.categories += lines.length - pets;
-            // Show no progress bar if the catalogue itself goes to the terminal, because the two would mix.
-            if (!toTerminal) {
-              bar.update({ count: counts.categories + counts.pets });
-            }
+            show?.(counts.categories + counts.pets);
           }
-        }),
-      ),
+        };
+        // Show no progress bar if the catalogue itself goes to the terminal, because the two would mix.
+        return toTerminal
+          ? work()
+          : withProgress('Exporting', 'lines', (bar) => work((count) => bar.update({ count })));
+      }),
     );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {

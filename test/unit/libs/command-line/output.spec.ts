@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { recordLines, tableLines } from '#libs/command-line';
+import { inRows, recordLines, tableLines } from '#libs/command-line';
 import { printable, printableJson, shellWord } from '#libs/messages';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -26,8 +26,8 @@ describe('a table', () => {
     const row = { lastUsedAt, expiresAt, bannedUntil: null };
     expect(tableLines([row], 80)).toEqual(['last used  expires', '36m ago    in 3d']);
     expect(recordLines(row)).toEqual([
-      `last used     ${lastUsedAt.toJSON()} (36 minutes ago)`,
-      `expires       ${expiresAt.toJSON()} (in 3 days)`,
+      `last used     ${lastUsedAt.toJSON()} (36m ago)`,
+      `expires       ${expiresAt.toJSON()} (in 3d)`,
       'banned until  -',
     ]);
   });
@@ -65,6 +65,18 @@ describe('a table', () => {
 });
 
 describe('text of any kind', () => {
+  it('breaks between words in an error, with spaces, so that a command is copied as one line', () => {
+    const text = 'There is no client named acme, see clients list.\nline 7: x\n';
+    const rows = inRows(text, 20);
+    expect(rows.split('\n')[0]!.match(/.{1,20}/g)).toEqual([
+      'There is no client  ',
+      'named acme, see     ',
+      'clients list.',
+    ]);
+    expect(rows.replaceAll(/ +/g, ' ')).toBe(text);
+    expect(inRows(text, Infinity)).toBe(text);
+  });
+
   it('is aligned by its display width', () => {
     expect(tableLines([{ name: '犬', note: 'a' }], Infinity)).toEqual(['name  note', '犬    a']);
   });
