@@ -110,7 +110,7 @@ function serveReference(
 const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
-/** Source code of plugins for Swagger UI, which load the document and hide "Try it out" for some operations. */
+/** Source code of plugins for Swagger UI. They load the document, hide "Try it out" for some operations, and name menus and texts. */
 const SWAGGER_UI_PLUGINS = [
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
   `() => ({ statePlugins: { spec: { wrapSelectors: {
@@ -118,6 +118,14 @@ const SWAGGER_UI_PLUGINS = [
       !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
   } } } })`,
   '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
+  `({ React }) => {
+    const named = (nameOf) => (Original) => (props) => {
+      const ref = (part) => part?.querySelectorAll('select, textarea').forEach((field) => (field.ariaLabel ??= nameOf(props)));
+      return React.createElement('div', { ref }, React.createElement(Original, props));
+    };
+    const [example, text] = [named(() => 'Example'), named(() => 'Content')];
+    return { wrapComponents: { ExamplesSelect: example, TextArea: text, JsonSchemaForm: named((props) => props.description) } };
+  }`,
 ];
 
 /**
