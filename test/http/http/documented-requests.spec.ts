@@ -61,6 +61,8 @@ function requestsOf(name: string, operation: Operation): Request[] {
   const { properties: fields = {} } = plain(service.document, content?.schema ?? {});
   const inPlace = (place: string) => parameters.filter((one) => one.in === place);
   return [
+    // Which ids are tried depends on the number of operations, but each deletion has to succeed once.
+    ...(method === 'DELETE' ? [valid] : []),
     ...inPlace('path').flatMap((one) =>
       tried(one.schema, ENCODED).map((text) => ({
         ...valid,
