@@ -12,9 +12,9 @@ export type StopSignals = ReturnType<typeof listenToStopSignals>;
  * Listens to stop signals. Must be called before everything else, because a signal without a listener ends the process
  * without any cleanup.
  */
-export function listenToStopSignals(source: Pick<NodeJS.Process, 'on'> = process) {
+export function listenToStopSignals() {
   const listen = (listener: (signal: NodeJS.Signals) => void) =>
-    NAMES.forEach((name) => source.on(name, listener));
+    NAMES.forEach((name) => process.on(name, listener));
   const first = new Promise<NodeJS.Signals>(listen);
   let firstAt: number | undefined;
   const second = new Promise<NodeJS.Signals>((resolve) =>

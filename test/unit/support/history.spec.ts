@@ -1,59 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { type History, type Operation, type Stock, contradictionsIn } from '../../support/history';
 
-type Step = [kind: 'read' | 'write', value: string, sent: number, answered: number | null, replaced?: string];
+/** Reads steps such as `write b 0-3 over a`: what was done, its value, when it was sent and answered, and what it replaced. */
+const STEP = /^(?<kind>read|write) (?<value>\w) (?<sent>\d)-(?<answered>\d)?(?: over (?<replaced>\w))?$/;
 
-function ofRegister(...steps: Step[]): string[] {
-  const operations = steps.map(([kind, value, sent, answered, replaced]): Operation => ({
-    kind,
-    value,
-    sent,
-    answered,
-    replaced,
-  }));
-  return contradictionsIn({ seed: 0, registers: { category: { initial: 'a', operations } }, stocks: {} });
+function operationOf(step: string): Operation {
+  const { sent, answered, ...rest } = STEP.exec(step)!.groups!;
+  return { ...rest, sent: Number(sent), answered: answered ? Number(answered) : null } as Operation;
 }
 
-it.each<[what: string, ...steps: Step[]]>([
-  ['conditional writes', ['write', 'b', 0, 3, 'a'], ['write', 'c', 1, 4, 'b'], ['read', 'c', 5, 6]],
-  ['writes at the same time', ['write', 'b', 0, 3], ['write', 'c', 1, 2], ['read', 'b', 4, 5]],
-  ['a read of the old value meanwhile', ['write', 'b', 0, 3, 'a'], ['read', 'a', 1, 2], ['read', 'b', 4, 5]],
-  [
-    'an unknown write that happened',
-    ['write', 'b', 0, null, 'a'],
-    ['write', 'c', 1, 2, 'b'],
-    ['read', 'c', 3, 4],
-  ],
-  ['one that did not', ['write', 'b', 0, null, 'a'], ['write', 'c', 1, 2, 'a'], ['read', 'c', 3, 4]],
+function ofRegister(...steps: string[]): string[] {
+  const category = { initial: 'a', operations: steps.map(operationOf) };
+  return contradictionsIn({ seed: 0, registers: { category }, stocks: {} });
+}
+
+it.each([
+  ['conditional writes', 'write b 0-3 over a', 'write c 1-4 over b', 'read c 5-6'],
+  ['writes at the same time', 'write b 0-3', 'write c 1-2', 'read b 4-5'],
+  ['a read of the old value meanwhile', 'write b 0-3 over a', 'read a 1-2', 'read b 4-5'],
+  ['an unknown write that happened', 'write b 0- over a', 'write c 1-2 over b', 'read c 3-4'],
+  ['one that did not', 'write b 0- over a', 'write c 1-2 over a', 'read c 3-4'],
 ])('A history is explained: %s', (_what, ...steps) => {
   expect(ofRegister(...steps)).toEqual([]);
 });
 
-it.each<[what: string, contradiction: string, ...steps: Step[]]>([
-  [
-    'a lost update',
-    'both replaced a: an update is lost',
-    ['write', 'b', 0, 2, 'a'],
-    ['write', 'c', 1, 3, 'a'],
-    ['read', 'c', 4, 5],
-  ],
-  ['one without a condition', 'cannot be put in order', ['write', 'b', 0, 1], ['read', 'a', 2, 3]],
-  [
-    'one that is seen between',
-    'cannot be put in order',
-    ['write', 'b', 0, 1],
-    ['write', 'c', 2, 3, 'a'],
-    ['read', 'c', 4, 5],
-  ],
-  [
-    'a read of an old value',
-    'out of date',
-    ['write', 'b', 0, 1, 'a'],
-    ['read', 'a', 2, 3],
-    ['read', 'b', 4, 5],
-  ],
-  ['a value from nowhere', 'never written', ['read', 'z', 0, 1]],
-  ['an update that follows nothing', 'never written', ['write', 'b', 0, 1, 'z'], ['read', 'b', 2, 3]],
+const LOST = 'both replaced a: an update is lost';
+const DISORDER = 'cannot be put in order';
+
+it.each([
+  ['a lost update', LOST, 'write b 0-2 over a', 'write c 1-3 over a', 'read c 4-5'],
+  ['one without a condition', DISORDER, 'write b 0-1', 'read a 2-3'],
+  ['one that is seen between', DISORDER, 'write b 0-1', 'write c 2-3 over a', 'read c 4-5'],
+  ['a read of an old value', 'out of date', 'write b 0-1 over a', 'read a 2-3', 'read b 4-5'],
+  ['a value from nowhere', 'never written', 'read z 0-1'],
+  ['an update that follows nothing', 'never written', 'write b 0-1 over z', 'read b 2-3'],
 ])('A history contradicts itself: %s', (_what, contradiction, ...steps) => {
   expect(ofRegister(...steps)).toEqual([expect.stringContaining(contradiction)]);
 });
