@@ -204,12 +204,13 @@ it('Many short header fields are all read: a condition after 1,000 others applie
   expectError(await bench.bytes(text), 412, 'precondition_failed', 'key');
 });
 
-describe('a request that does not arrive in time is 408, counted for nobody, and the connection is closed', () => {
-  test.each([
-    ['the first byte of a request after empty lines', '\r\n\r\nG'],
-    ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
-    ['a good request, then one without an end', `${GOOD}GET /pets HTTP/1.1\r\n`],
-  ])('%s', async (_what, bytes) => {
+test.each([
+  ['the first byte of a request after empty lines', '\r\n\r\nG'],
+  ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
+  ['a good request, then one without an end', `${GOOD}GET /pets HTTP/1.1\r\n`],
+])(
+  'a request that does not arrive in time is 408, counted for nobody, and the connection is closed %s',
+  async (_what, bytes) => {
     impatient.forgetAddress();
     const connection = await impatient.open();
     connection.write(bytes);
@@ -219,8 +220,8 @@ describe('a request that does not arrive in time is 408, counted for nobody, and
     expect(answer.headers.connection).toBe('close');
     await connection.closed();
     expect((await impatient.bytes(PREFLIGHT)).headers['x-ratelimit-remaining']).toBe('60');
-  });
-});
+  },
+);
 
 it('A connection that has brought nothing but empty lines is closed without a response', async () => {
   const connection = await impatient.open();

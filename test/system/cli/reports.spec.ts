@@ -82,55 +82,53 @@ describe('status of an embedded store', () => {
   });
 });
 
-describe('status of a store over DATABASE_URL', () => {
-  it('reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
-    const DATABASE_URL = database.url;
-    const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
-    const first = await bench.serve(named);
-    // The driver of Redis would print that this one has no password.
-    const REDIS_URL = redis.url.replace('//', '//:superfluous@');
-    const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
-    expect(withRedis).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(withRedis.stdout)).toMatchObject({
-      instances: [{ version: '1.0.0' }],
-      redis: { answers: true, version: expect.any(String) as string },
-    });
-    const another = (host: string, degraded: boolean) =>
-      database.pool.query(
-        `INSERT INTO instances (id, version, host, pid, address, port, degraded)
-         VALUES (gen_random_uuid(), '1.0.0', '${host}', 1, '::', 1, ${degraded})`,
-      );
-    await another('another', false);
-    const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
-    expect(withoutRedis.code).toBe(1);
-    expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
-    expect(withoutRedis.status.instances).toHaveLength(2);
-    expect(withoutRedis.status.problems).toHaveLength(1);
-    await first.end();
-    expect((await status({ DATABASE_URL })).status.instances).toHaveLength(1);
-    // On a machine that has fallen silent, and on one that counts alone.
-    await database.pool.query(
-      `UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`,
-    );
-    await another('here', true);
-    const unsure = await status({ DATABASE_URL });
-    expect(unsure.code).toBe(1);
-    const states = unsure.status.instances!.map(({ state }) => state);
-    expect(states.sort()).toEqual(expect.arrayContaining(['running', 'unknown']) as unknown);
-    expect(unsure.status.problems.join(' ')).toMatch(
-      /It is unknown whether .* still runs: the process last reported \d+ s ago/,
-    );
-    expect(unsure.status.problems.join(' ')).toMatch(/Redis is unavailable to process 1 on here/);
-    await database.pool.query('DELETE FROM instances');
-    const olderCollation = `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`;
-    await database.pool.query(olderCollation);
-    expect((await status({ DATABASE_URL })).status.problems.join(' ')).toMatch(
-      /version 0 of its collation, and the system has 1, .* REINDEX DATABASE /,
-    );
-    const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
-    expect(away.code).toBe(1);
-    expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
+it('status of a store over DATABASE_URL reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
+  const DATABASE_URL = database.url;
+  const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
+  const first = await bench.serve(named);
+  // The driver of Redis would print that this one has no password.
+  const REDIS_URL = redis.url.replace('//', '//:superfluous@');
+  const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
+  expect(withRedis).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(withRedis.stdout)).toMatchObject({
+    instances: [{ version: '1.0.0' }],
+    redis: { answers: true, version: expect.any(String) as string },
   });
+  const another = (host: string, degraded: boolean) =>
+    database.pool.query(
+      `INSERT INTO instances (id, version, host, pid, address, port, degraded)
+         VALUES (gen_random_uuid(), '1.0.0', '${host}', 1, '::', 1, ${degraded})`,
+    );
+  await another('another', false);
+  const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
+  expect(withoutRedis.code).toBe(1);
+  expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
+  expect(withoutRedis.status.instances).toHaveLength(2);
+  expect(withoutRedis.status.problems).toHaveLength(1);
+  await first.end();
+  expect((await status({ DATABASE_URL })).status.instances).toHaveLength(1);
+  // On a machine that has fallen silent, and on one that counts alone.
+  await database.pool.query(
+    `UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`,
+  );
+  await another('here', true);
+  const unsure = await status({ DATABASE_URL });
+  expect(unsure.code).toBe(1);
+  const states = unsure.status.instances!.map(({ state }) => state);
+  expect(states.sort()).toEqual(expect.arrayContaining(['running', 'unknown']) as unknown);
+  expect(unsure.status.problems.join(' ')).toMatch(
+    /It is unknown whether .* still runs: the process last reported \d+ s ago/,
+  );
+  expect(unsure.status.problems.join(' ')).toMatch(/Redis is unavailable to process 1 on here/);
+  await database.pool.query('DELETE FROM instances');
+  const olderCollation = `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`;
+  await database.pool.query(olderCollation);
+  expect((await status({ DATABASE_URL })).status.problems.join(' ')).toMatch(
+    /version 0 of its collation, and the system has 1, .* REINDEX DATABASE /,
+  );
+  const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
+  expect(away.code).toBe(1);
+  expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
 });
 
 describe('on a terminal', () => {

@@ -177,13 +177,14 @@ describe('commands of a batch that need different locks of one category', () => 
   );
 });
 
-describe('a command whose write refers to a row that another transaction has locked', () => {
-  it.each([
-    ['the client of a new webhook', 'clients', 'FOR UPDATE', 'waits'],
-    ['the client of a new webhook', 'clients', 'FOR NO KEY UPDATE', 'waits'],
-    ['a deleted webhook', 'webhooks', 'FOR KEY SHARE', 'waits'],
-    ['the pet of a deleted category', 'pets', 'FOR UPDATE', 'category_in_use'],
-  ])('%s (%s, %s): no other command of its batch waits with it', async (_what, table, lock, expected) => {
+it.each([
+  ['the client of a new webhook', 'clients', 'FOR UPDATE', 'waits'],
+  ['the client of a new webhook', 'clients', 'FOR NO KEY UPDATE', 'waits'],
+  ['a deleted webhook', 'webhooks', 'FOR KEY SHARE', 'waits'],
+  ['the pet of a deleted category', 'pets', 'FOR UPDATE', 'category_in_use'],
+])(
+  'a command whose write refers to a row that another transaction has locked %s (%s, %s): no other command of its batch waits with it',
+  async (_what, table, lock, expected) => {
     const { pool } = service.database;
     const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
     const source: CommandSource = { owner: rows[0]!.id };
@@ -209,8 +210,8 @@ describe('a command whose write refers to a row that another transaction has loc
     });
     await ending;
     expect(outcome).toBe(expected === 'waits' ? 'done' : expected);
-  });
-});
+  },
+);
 
 describe('an order whose transaction conflicts with another one', () => {
   it.each([

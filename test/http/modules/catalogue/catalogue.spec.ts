@@ -281,26 +281,24 @@ describe('seeding', () => {
   });
 });
 
-describe('an export', () => {
-  it('imported again is the same catalogue, except for the ids', async () => {
-    const strange = ['tab\there', 'line\nfeed\r', 'back\\slash \\N \\.', '"quotes"', '\u0001\u007f\u2028'];
-    await load(
-      aFile(
-        ...strange.map((name, index) => ({ ...aCategory(index + 1, name), description: name })),
-        ...strange.map((name, index) => aPetLine(name, index + 1, { quantity: index })),
-        // More than are read at once.
-        ...Array.from({ length: 250 }, (_none, n) => aPetLine(`Pet ${n}`, 1, { quantity: n % 3 })),
-      ),
-    );
-    const before = await exported();
-    expect(before).toHaveLength(strange.length * 2 + 250);
-    await service.database.pool.query(`TRUNCATE categories, pets CASCADE`);
-    await load(aFile(...before));
-    const moved = before.map(({ id, categoryId, ...rest }) => ({
-      ...rest,
-      id: Number(id) + (rest.kind === 'pet' ? 255 : strange.length),
-      ...(categoryId === undefined ? {} : { categoryId: Number(categoryId) + strange.length }),
-    }));
-    expect(await exported()).toEqual(moved);
-  });
+it('an export imported again is the same catalogue, except for the ids', async () => {
+  const strange = ['tab\there', 'line\nfeed\r', 'back\\slash \\N \\.', '"quotes"', '\u0001\u007f\u2028'];
+  await load(
+    aFile(
+      ...strange.map((name, index) => ({ ...aCategory(index + 1, name), description: name })),
+      ...strange.map((name, index) => aPetLine(name, index + 1, { quantity: index })),
+      // More than are read at once.
+      ...Array.from({ length: 250 }, (_none, n) => aPetLine(`Pet ${n}`, 1, { quantity: n % 3 })),
+    ),
+  );
+  const before = await exported();
+  expect(before).toHaveLength(strange.length * 2 + 250);
+  await service.database.pool.query(`TRUNCATE categories, pets CASCADE`);
+  await load(aFile(...before));
+  const moved = before.map(({ id, categoryId, ...rest }) => ({
+    ...rest,
+    id: Number(id) + (rest.kind === 'pet' ? 255 : strange.length),
+    ...(categoryId === undefined ? {} : { categoryId: Number(categoryId) + strange.length }),
+  }));
+  expect(await exported()).toEqual(moved);
 });

@@ -85,40 +85,36 @@ describe('the minute', () => {
   });
 });
 
-describe('the day', () => {
-  it('refuses with a code of its own until midnight UTC, to the millisecond', async () => {
-    const caller = await service.caller({ perMinute: 4, perDay: 3 });
-    service.clock.set(MIDNIGHT - 10_000);
-    expect((await call(caller, 3)).map((answer) => limitsIn(answer).remaining)).toEqual([2, 1, 0]);
-    service.clock.set(MIDNIGHT - 9_999);
-    const refused = await caller.get<ErrorBody>(COUNTED);
-    expect([refused.status, refused.body.code]).toEqual([429, 'daily_quota_exceeded']);
-    expect(limitsIn(refused)).toMatchObject({
-      limit: 3,
-      remaining: 0,
-      reset: MIDNIGHT / 1_000,
-      retryAfter: 10,
-      state: '"minute";r=1;t=60, "day";r=0;t=10',
-    });
-    service.clock.set(MIDNIGHT);
-    const [allowed, exhausted] = await call<ErrorBody>(caller, 2);
-    expect(limitsIn(allowed!).state).toBe('"minute";r=0;t=50, "day";r=2;t=86400');
-    expect([exhausted!.status, exhausted!.body.code]).toEqual([429, 'rate_limit_exceeded']);
+it('the day refuses with a code of its own until midnight UTC, to the millisecond', async () => {
+  const caller = await service.caller({ perMinute: 4, perDay: 3 });
+  service.clock.set(MIDNIGHT - 10_000);
+  expect((await call(caller, 3)).map((answer) => limitsIn(answer).remaining)).toEqual([2, 1, 0]);
+  service.clock.set(MIDNIGHT - 9_999);
+  const refused = await caller.get<ErrorBody>(COUNTED);
+  expect([refused.status, refused.body.code]).toEqual([429, 'daily_quota_exceeded']);
+  expect(limitsIn(refused)).toMatchObject({
+    limit: 3,
+    remaining: 0,
+    reset: MIDNIGHT / 1_000,
+    retryAfter: 10,
+    state: '"minute";r=1;t=60, "day";r=0;t=10',
   });
+  service.clock.set(MIDNIGHT);
+  const [allowed, exhausted] = await call<ErrorBody>(caller, 2);
+  expect(limitsIn(allowed!).state).toBe('"minute";r=0;t=50, "day";r=2;t=86400');
+  expect([exhausted!.status, exhausted!.body.code]).toEqual([429, 'rate_limit_exceeded']);
 });
 
-describe('a 429 to a key', () => {
-  it('says how many refused requests remain before a ban, and how long it would last', async () => {
-    const caller = await anExhaustedCaller();
-    const answers = await call<ErrorBody>(caller, 2);
-    service.clock.advance(2_000);
-    answers.push(...(await call<ErrorBody>(caller, 10)));
-    const counted = answers.map(
-      ({ body }) => /(\d+) more refused requests?, 2 to 60 seconds after/.exec(body.message)?.[1],
-    );
-    expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
-    expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
-  });
+it('a 429 to a key says how many refused requests remain before a ban, and how long it would last', async () => {
+  const caller = await anExhaustedCaller();
+  const answers = await call<ErrorBody>(caller, 2);
+  service.clock.advance(2_000);
+  answers.push(...(await call<ErrorBody>(caller, 10)));
+  const counted = answers.map(
+    ({ body }) => /(\d+) more refused requests?, 2 to 60 seconds after/.exec(body.message)?.[1],
+  );
+  expect(counted).toEqual(['11', '11', '10', '9', '8', '7', '6', '5', '4', '3', '2', '1']);
+  expect(answers.every(({ body }) => body.message.includes('for 120 seconds'))).toBe(true);
 });
 
 describe('a ban', () => {
@@ -299,19 +295,17 @@ describe('What counts:', () => {
     });
   });
 
-  describe('never counted, with or without a key:', () => {
-    it.each(['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs'])(
-      '%s',
-      async (path) => {
-        const caller = await service.caller({ plan: 'free' });
-        expect(await costOf(caller, () => caller.get(path))).toEqual([0, 0]);
-        await service.anonymous().get(path);
-        expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405);
-        const stranger = await service.anonymous().get('/pets');
-        expect([stranger.status, limitsIn(stranger).remaining]).toEqual([401, 59]);
-      },
-    );
-  });
+  it.each(['/health/live', '/health/ready', '/openapi.json', '/openapi.yaml', '/docs'])(
+    'never counted, with or without a key: %s',
+    async (path) => {
+      const caller = await service.caller({ plan: 'free' });
+      expect(await costOf(caller, () => caller.get(path))).toEqual([0, 0]);
+      await service.anonymous().get(path);
+      expect((await fetch(service.url + path, { method: 'POST' })).status).toBe(405);
+      const stranger = await service.anonymous().get('/pets');
+      expect([stranger.status, limitsIn(stranger).remaining]).toEqual([401, 59]);
+    },
+  );
 
   const STRANGERS: [string, Record<string, string>, string, string, number][] = [
     ['a mistyped key', { 'X-API-Key': 'psk_live_x' }, 'GET', COUNTED, 401],

@@ -67,37 +67,35 @@ describe('what a client has used, read from outside the server', () => {
   });
 });
 
-describe('the top clients', () => {
-  it('are ranked by the requests of the last days', async () => {
-    await service.database.pool.query('DELETE FROM usage_days');
-    const names: string[] = [];
-    for (const [today, before, perDay] of [
-      [30, 0, 40],
-      [50, 0, 1_000],
-      [0, 900, 1_000],
-      [0, 0, 7],
-    ]) {
-      const { client } = await service.issueKey({ perMinute: 9, perDay });
-      names.push(client);
-      await service.database.pool.query(
-        `INSERT INTO usage_days SELECT id, day::date, requests::int FROM clients,
+it('the top clients are ranked by the requests of the last days', async () => {
+  await service.database.pool.query('DELETE FROM usage_days');
+  const names: string[] = [];
+  for (const [today, before, perDay] of [
+    [30, 0, 40],
+    [50, 0, 1_000],
+    [0, 900, 1_000],
+    [0, 0, 7],
+  ]) {
+    const { client } = await service.issueKey({ perMinute: 9, perDay });
+    names.push(client);
+    await service.database.pool.query(
+      `INSERT INTO usage_days SELECT id, day::date, requests::int FROM clients,
            unnest(ARRAY['2026-11-21', '2026-11-20', '2026-11-18'], ARRAY[$2, $3, 5000]::text[]) AS used (day, requests)
          WHERE name = $1`,
-        [client, String(today), String(before)],
-      );
-    }
-    const [full, most, earlier] = names as [string, string, string];
-    const ranking = service.app.get(QuotasService);
-    const plan = 'enterprise';
-    expect(await ranking.busiestClients(10, 1)).toEqual([
-      { client: most, plan, requests: 50 },
-      { client: full, plan, requests: 30 },
-    ]);
-    expect(await ranking.busiestClients(2, 3)).toEqual([
-      { client: earlier, plan, requests: 900 },
-      { client: most, plan, requests: 50 },
-    ]);
-  });
+      [client, String(today), String(before)],
+    );
+  }
+  const [full, most, earlier] = names as [string, string, string];
+  const ranking = service.app.get(QuotasService);
+  const plan = 'enterprise';
+  expect(await ranking.busiestClients(10, 1)).toEqual([
+    { client: most, plan, requests: 50 },
+    { client: full, plan, requests: 30 },
+  ]);
+  expect(await ranking.busiestClients(2, 3)).toEqual([
+    { client: earlier, plan, requests: 900 },
+    { client: most, plan, requests: 50 },
+  ]);
 });
 
 it('two instances save counts, bans, last uses and deprecated calls of the same clients, met in opposite orders, without a deadlock', async () => {

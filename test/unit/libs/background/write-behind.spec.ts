@@ -32,33 +32,29 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('collected entries', () => {
-  it('are written at the interval, merged by key in their order', async () => {
-    behind.add('a', '1');
-    behind.add('a', '2');
-    behind.add('b', '5');
-    await jest.advanceTimersByTimeAsync(999);
-    expect(batches).toEqual([]);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(batches).toEqual([{ a: '12', b: '5' }]);
-  });
+it('collected entries are written at the interval, merged by key in their order', async () => {
+  behind.add('a', '1');
+  behind.add('a', '2');
+  behind.add('b', '5');
+  await jest.advanceTimersByTimeAsync(999);
+  expect(batches).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(batches).toEqual([{ a: '12', b: '5' }]);
 });
 
-describe('a batch that fails', () => {
-  it('is reported, merged with later entries, and written at the next interval', async () => {
-    behind.add('a', '1');
-    behind.add('b', '2');
-    const flushed = behind.flush();
-    behind.add('a', '3');
-    behind.add('c', '4');
-    underWay[0]!.reject(new Error('database is away'));
-    await flushed;
-    const report = { msg: 'Saving letters failed; will retry.', err: new Error('database is away') };
-    expect(warnings.mock.calls).toEqual([[report]]);
-    expect(batches).toHaveLength(1);
-    await jest.advanceTimersByTimeAsync(1_000);
-    expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
-  });
+it('a batch that fails is reported, merged with later entries, and written at the next interval', async () => {
+  behind.add('a', '1');
+  behind.add('b', '2');
+  const flushed = behind.flush();
+  behind.add('a', '3');
+  behind.add('c', '4');
+  underWay[0]!.reject(new Error('database is away'));
+  await flushed;
+  const report = { msg: 'Saving letters failed; will retry.', err: new Error('database is away') };
+  expect(warnings.mock.calls).toEqual([[report]]);
+  expect(batches).toHaveLength(1);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(batches[1]).toEqual({ a: '13', b: '2', c: '4' });
 });
 
 describe('closing', () => {

@@ -180,21 +180,15 @@ describe('A call', () => {
   });
 });
 
-describe('The options of one call', () => {
-  it('win over those of the SDK: attempts, waiting time, and the Idempotency-Key', async () => {
-    const { sdk, sent, waits } = scriptedSdk([LOST, limited(30), LOST]);
-    await failureOf(sdk.createPet({ body, maxAttempts: 1, idempotencyKey: 'mine' }));
-    expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine']);
-    expect(await failureOf(sdk.listPets({ maxWaitSeconds: 29 }))).toMatchObject({ status: 429 });
-    expect([sent.length, waits]).toEqual([2, []]);
-  });
-
-  it('win over those of the SDK: the timeout of an attempt', async () => {
-    const { sdk, sent } = scriptedSdk([silent], { maxAttempts: 1 });
-    const error = await failureOf(sdk.listPets({ attemptTimeoutSeconds: 0.01 }));
-    expect(error).toMatchObject({ message: 'GET /pets: no answer (timeout after 0.01 s).' });
-    expect(new URL(sent[0]!.url).search).toBe('');
-  });
+it('The options of one call win over those of the SDK: attempts, waiting time, timeout, and the Idempotency-Key', async () => {
+  const { sdk, sent, waits } = scriptedSdk([LOST, limited(30), LOST]);
+  await failureOf(sdk.createPet({ body, maxAttempts: 1, idempotencyKey: 'mine' }));
+  expect(sent.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['mine']);
+  expect(await failureOf(sdk.listPets({ maxWaitSeconds: 29 }))).toMatchObject({ status: 429 });
+  expect([sent.length, waits]).toEqual([2, []]);
+  const { sdk: waiting } = scriptedSdk([silent], { maxAttempts: 1 });
+  const error = await failureOf(waiting.listPets({ attemptTimeoutSeconds: 0.01 }));
+  expect(error).toMatchObject({ message: 'GET /pets: no answer (timeout after 0.01 s).' });
 });
 
 it('An error has the id of its request, and is printed with its fields in one line after the stack', async () => {
@@ -245,22 +239,14 @@ describe('An abort', () => {
   });
 });
 
-describe('The key', () => {
-  it('is sent in X-API-Key and nowhere else, and not to where a redirect leads', async () => {
-    const { sdk, sent } = scriptedSdk([failure(404, 'pet_not_found')]);
-    const error = await failureOf(sdk.getPet({ path: { petId: 1 } }));
-    expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'manual' });
-    expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
-    expect(error).toBeInstanceOf(PetStoreError);
-    expect(error).toMatchObject({ code: 'pet_not_found', message: 'It is pet_not_found.', status: 404 });
-    expect(inspect([sdk, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
-  });
-
-  it('is sent without white space around it', async () => {
-    const { sdk, sent } = scriptedSdk([NO_PETS], { apiKey: ` ${KEY}\r\n` });
-    await sdk.listPets();
-    expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
-  });
+it('The key is sent in X-API-Key and nowhere else, without white space around it, and not to where a redirect leads', async () => {
+  const { sdk, sent } = scriptedSdk([failure(404, 'pet_not_found')], { apiKey: ` ${KEY}\r\n` });
+  const error = await failureOf(sdk.getPet({ path: { petId: 1 } }));
+  expect(sent[0]).toMatchObject({ url: 'http://store.test/pets/1', redirect: 'manual' });
+  expect(sent[0]!.headers.get('x-api-key')).toBe(KEY);
+  expect(error).toBeInstanceOf(PetStoreError);
+  expect(error).toMatchObject({ code: 'pet_not_found', message: 'It is pet_not_found.', status: 404 });
+  expect(inspect([sdk, error], { depth: 9, showHidden: true })).not.toContain('psk_live');
 });
 
 describe('A mistake of set-up', () => {

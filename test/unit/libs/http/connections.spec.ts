@@ -187,18 +187,16 @@ test('One caller has at most half of the connections; others and those without a
   await ask(await open());
 });
 
-describe('Once the shutdown is announced', () => {
-  it('pipelined requests are all answered, and the last response closes the connection', async () => {
-    const connection = await open();
-    await pipeline(connection, 2);
-    connections.announceEnd();
-    pending[0]!.end('done');
-    await once(server, 'asked');
-    pending[1]!.end('done');
-    const fields = [await connection.answer(), await connection.answer()];
-    expect(fields.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close']);
-    await connection.closed();
-  });
+it('Once the shutdown is announced pipelined requests are all answered, and the last response closes the connection', async () => {
+  const connection = await open();
+  await pipeline(connection, 2);
+  connections.announceEnd();
+  pending[0]!.end('done');
+  await once(server, 'asked');
+  pending[1]!.end('done');
+  const fields = [await connection.answer(), await connection.answer()];
+  expect(fields.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close']);
+  await connection.closed();
 });
 
 describe('The end', () => {

@@ -105,20 +105,18 @@ describe('a series of refused requests', () => {
   });
 });
 
-describe('what the database has', () => {
-  it('is taken over once, and never replaces what is newer', () => {
-    const ban = newBanState();
-    const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
-    applyStoredBan(ban, stored);
-    expect(ban).toMatchObject(stored);
-    earnBan(ban, NOW + 1);
-    const earned = { ...ban };
-    applyStoredBan(ban, stored);
-    applyStoredBan(ban, { ...stored, changedAt: 6 });
-    expect(ban).toEqual(earned);
-    applyStoredBan(ban, { ...stored, changedAt: 8 });
-    expect(isBanned(ban, NOW + 3_000)).toBe(false);
-  });
+it('what the database has is taken over once, and never replaces what is newer', () => {
+  const ban = newBanState();
+  const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
+  applyStoredBan(ban, stored);
+  expect(ban).toMatchObject(stored);
+  earnBan(ban, NOW + 1);
+  const earned = { ...ban };
+  applyStoredBan(ban, stored);
+  applyStoredBan(ban, { ...stored, changedAt: 6 });
+  expect(ban).toEqual(earned);
+  applyStoredBan(ban, { ...stored, changedAt: 8 });
+  expect(isBanned(ban, NOW + 3_000)).toBe(false);
 });
 
 describe('the duration of bans', () => {
@@ -148,20 +146,18 @@ describe('the duration of bans', () => {
   });
 });
 
-describe('a ban by an operator', () => {
-  it('uses up no level, nor does lifting it give one back', () => {
-    const ban = newBanState();
-    const standing = (now: number) => [isBanned(ban, now), banLevel(ban, now)];
-    banByOperator(ban, NOW, 1_000);
-    expect([...standing(NOW + 999), nextBanMs(ban, NOW + 1_000)]).toEqual([true, 0, 120_000]);
-    earnBan(ban, NOW + 1_000);
-    const now = ban.bannedUntil;
-    banByOperator(ban, now);
-    expect([ban.bannedUntil - now, ban.byOperator]).toEqual([600_000, true]);
-    unban(ban, now + 1);
-    expect(standing(now + 1)).toEqual([false, 1]);
-    earnBan(ban, now + 1);
-    unban(ban, now + 10_000);
-    expect([...standing(now + 10_000), ban.byOperator]).toEqual([false, 1, false]);
-  });
+it('a ban by an operator uses up no level, nor does lifting it give one back', () => {
+  const ban = newBanState();
+  const standing = (now: number) => [isBanned(ban, now), banLevel(ban, now)];
+  banByOperator(ban, NOW, 1_000);
+  expect([...standing(NOW + 999), nextBanMs(ban, NOW + 1_000)]).toEqual([true, 0, 120_000]);
+  earnBan(ban, NOW + 1_000);
+  const now = ban.bannedUntil;
+  banByOperator(ban, now);
+  expect([ban.bannedUntil - now, ban.byOperator]).toEqual([600_000, true]);
+  unban(ban, now + 1);
+  expect(standing(now + 1)).toEqual([false, 1]);
+  earnBan(ban, now + 1);
+  unban(ban, now + 10_000);
+  expect([...standing(now + 10_000), ban.byOperator]).toEqual([false, 1, false]);
 });
