@@ -4,11 +4,20 @@ import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import { type ClientBase, type Pool, type PoolClient, defaults, types } from 'pg';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { COMMIT, ROLLBACK, beginning } from './engine/batch';
 import { EntityTable } from './engine/entity-table';
 import { entryOf } from './engine/entry-of';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
-import { Session, type SharedRead, type Statement, StatementNames, type StoredRow } from './engine/session';
+import {
+  type Call,
+  type CallResult,
+  Session,
+  type SharedRead,
+  type Statement,
+  StatementNames,
+  type StoredRow,
+} from './engine/session';
 
 // Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
 // offsets with seconds.
@@ -151,8 +160,27 @@ export class Database {
     const [result] = await withRetries(() =>
       this.withSession((session) => session.execute([{ statement, values }])),
     );
-    const { columns, rows } = result!;
-    return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
+    return rowsOf(result!);
+  }
+
+  /**
+   * Runs statements in one READ COMMITTED transaction of two round trips. After a deadlock, the transaction runs again.
+   * @param next returns the statements of the second round trip. Receives the rows of each statement in `first`.
+   * @returns the rows of each statement of the second round trip
+   */
+  async transact(first: readonly Call[], next: (rows: object[][]) => readonly Call[]): Promise<object[][]> {
+    const work = async (session: Session): Promise<object[][]> => {
+      try {
+        const begin = beginning(session);
+        const results = await session.execute([...begin, ...first]);
+        const calls = next(results.slice(begin.length).map(rowsOf));
+        return (await session.execute([...calls, COMMIT])).slice(0, -1).map(rowsOf);
+      } catch (error) {
+        await session.execute([ROLLBACK]).catch(() => undefined);
+        throw error;
+      }
+    };
+    return withRetries(() => this.withSession(work));
   }
 
   /**
@@ -195,6 +223,10 @@ export class Database {
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
     return this.reads.readByKey(read, key, caller);
   }
+}
+
+function rowsOf<Row extends object>({ columns, rows }: CallResult): Row[] {
+  return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
 }
 
 @Module({})

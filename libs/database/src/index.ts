@@ -39,5 +39,5 @@ export {
   violates,
 } from './engine/postgres-errors';
 export { SERVICE_CALLER } from './engine/reads';
-export type { SharedRead, Statement, StoredRow } from './engine/session';
+export type { Call, SharedRead, Statement, StoredRow } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

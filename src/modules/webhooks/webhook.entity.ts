@@ -100,14 +100,16 @@ export function enabledColumns(enabled: boolean, disabledReason: string | null =
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
+/** Enables or disables a webhook. If `url` is given and the webhook has another URL now, does nothing. */
 export async function setWebhookEnabled(
   transaction: Transaction,
   trail: AuditTrail,
-  webhookId: number,
+  webhook: { id: number; url?: string },
   enabled: boolean,
   reason?: string,
 ): Promise<void> {
-  const where = { id: webhookId, enabled: !enabled };
+  const { id: webhookId } = webhook;
+  const where = { ...webhook, enabled: !enabled };
   const { affected } = await transaction.update(Webhook, where, enabledColumns(enabled, reason));
   if (affected === 1) {
     const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });

@@ -33,8 +33,12 @@ const SET_TIMEOUTS: Call = {
     text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
   },
 };
-const COMMIT: Call = { statement: { text: 'COMMIT' } };
-const ROLLBACK: Call = { statement: { text: 'ROLLBACK' } };
+export const COMMIT: Call = { statement: { text: 'COMMIT' } };
+export const ROLLBACK: Call = { statement: { text: 'ROLLBACK' } };
+
+export function beginning({ isPooled }: Session): readonly Call[] {
+  return isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
+}
 
 interface Transaction {
   session: Session;
@@ -57,7 +61,7 @@ export async function runBatch(
   const { session, state } = transaction;
   try {
     const needs = entries.flatMap(({ command }) => command.needs);
-    await load(transaction, strongest(needs), session.isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN]);
+    await load(transaction, strongest(needs), beginning(session));
     await loadSkipped(transaction, needs);
     const settlements: (() => void)[] = [];
     for (const entry of entries) {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '#libs/clock';
-import { Database } from '#libs/database';
+import { type Call, Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
 import { MAX_PENDING, type StoredSecret, setWebhookEnabled } from '../webhook.entity';
@@ -78,7 +78,7 @@ const FULL = {
     WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)`,
 };
 
-const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
+const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2, leased_until = NULL
   WHERE webhook_id = $1 AND status = 'pending'`;
 
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
@@ -102,29 +102,33 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
       FROM found WHERE id IS NOT NULL
     )`;
 
-/** Finds webhooks that have a due delivery. Clients with fewer current deliveries come first. */
-const FIND_DUE_WEBHOOKS = {
+/** Bitmap scans would read the index entries of all past leases, which only plain index scans remove. */
+const WITHOUT_BITMAPS: Call = { statement: { text: 'SET LOCAL enable_bitmapscan = off' } };
+
+/**
+ * Finds and locks webhooks that have a due delivery. Clients with fewer current deliveries come first. Skips webhooks
+ * that another instance has locked, because that instance sends their deliveries.
+ */
+const LOCK_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
       SELECT id, client_id,
         coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS turn
-      FROM found JOIN webhooks USING (id) LEFT JOIN busy USING (client_id)
-      WHERE quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
+      FROM webhooks LEFT JOIN busy USING (client_id)
+      WHERE id = ANY(ARRAY(SELECT id FROM found)) AND quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
-    SELECT id FROM ready
-    WHERE turn <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
-    ORDER BY turn, random() LIMIT $4`,
+    SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT id FROM ready
+      WHERE turn <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
+      ORDER BY turn, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`,
 };
-
-/** Locks webhooks. Skips webhooks that another instance has locked, because that instance sends their deliveries. */
-const LOCK = 'SELECT id FROM webhooks WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED';
 
 /**
  * Leases the next deliveries of each webhook, at most `$4`. An earlier statement locks the webhooks. This later
  * statement has a newer snapshot, so it sees the leases of the instance that held the lock before.
  */
-const LEASE = `WITH leased AS (
+const LEASE = {
+  text: `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT next.id FROM webhooks CROSS JOIN LATERAL (
         (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT least($4, ${MAX_CONCURRENT} - ${LEASED}))
@@ -135,13 +139,19 @@ const LEASE = `WITH leased AS (
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
     secrets::json, event_id AS "eventId", ${BODY} AS body, $1::timestamptz AS "startedAt"
-  FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
+  FROM leased JOIN webhooks ON webhooks.id = webhook_id`,
+};
 
-/** Records the outcomes of attempts. Ignores an outcome if the delivery was leased again in the meantime. */
-const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
+/**
+ * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or given up in the meantime. The
+ * ids stand in arrays, and no condition matches a partial index, so that PostgreSQL uses the primary keys: otherwise the
+ * statement could read all pending deliveries.
+ */
+const RECORD = {
+  text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
     ), receiver AS MATERIALIZED (
-      SELECT id FROM webhooks WHERE id IN (SELECT webhook FROM outcome) ORDER BY id FOR NO KEY UPDATE
+      SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT webhook FROM outcome)) ORDER BY id FOR NO KEY UPDATE
     ), finished AS (
       UPDATE webhook_deliveries SET leased_until = NULL, attempts = attempts + 1, last_attempt_at = $2,
         response_status = outcome.answer, error = outcome.error,
@@ -150,7 +160,8 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
         due_at = $2::timestamptz + interval '1 millisecond' * CASE WHEN outcome.error IS NULL THEN 0
           ELSE floor(coalesce(($3::float[])[attempts + 1], 0) * (1 + ${JITTER} * random())) END
       FROM outcome
-      WHERE webhook_deliveries.id = outcome.id AND leased_until = outcome.lease AND status = 'pending'
+      WHERE webhook_deliveries.id = ANY(ARRAY(SELECT id FROM outcome))
+        AND webhook_deliveries.id = outcome.id AND leased_until IS NOT DISTINCT FROM outcome.lease
         AND outcome.webhook = ANY(ARRAY(SELECT id FROM receiver))
       RETURNING outcome.*, due_at
     )
@@ -165,10 +176,11 @@ const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($
       FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
-    RETURNING webhooks.id, found.gone, webhooks.failing_since <= $4 AS dead`;
+    RETURNING webhooks.id, webhooks.url, found.gone, webhooks.failing_since <= $4 AS dead`,
+};
 
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
-type Recorded = { id: number; gone: boolean; dead: boolean | null };
+type Recorded = { id: number; url: string; gone: boolean; dead: boolean | null };
 
 /**
  * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because these delays are not
@@ -220,42 +232,53 @@ export class DeliveryQueue {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
     for (const { id } of await this.database.query<{ id: number }>(FULL)) {
       await this.database.transaction(async (transaction) => {
-        await setWebhookEnabled(transaction, this.trail, id, false, reason);
+        await setWebhookEnabled(transaction, this.trail, { id }, false, reason);
         await transaction.query(GIVE_UP, [id, BACKLOG_FULL]);
       });
     }
   }
 
   /**
-   * Leases due deliveries for this process. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases
-   * only a few of each webhook, so that all of them get a place; `hasMore` then says that the rest may be leased at once.
-   * @param current the deliveries that this process is already sending
+   * Records the outcomes of attempts and leases due deliveries for this process, in one transaction. Slow receivers do
+   * not delay quick ones. If many webhooks have due deliveries, leases only a few of each webhook, so that all of them
+   * get a place; `hasMore` then says that the rest may be leased at once.
+   * @param finished the deliveries whose outcomes are recorded
+   * @param current the deliveries that this process is still sending; undefined to lease no deliveries
    */
-  async take(
-    current: readonly LeasedDelivery[],
+  async takeTurn(
+    finished: readonly LeasedDelivery[],
+    current?: readonly LeasedDelivery[],
   ): Promise<{ leased: readonly LeasedDelivery[]; hasMore: boolean }> {
     const now = this.timeIn(0);
-    const found: number[] = [];
-    let ofEach = MAX_CONCURRENT;
-    for (const kind of [true, false]) {
-      const ofKind = current.filter(({ quick }) => quick === kind);
-      const places = Math.min(this.placesOfAKind - ofKind.length, 2 * this.placesOfAKind - current.length);
-      if (places > 0) {
-        const values = [now, ofKind.map(({ clientId }) => clientId), kind, places, this.placesOfAKind];
-        const webhooks = await this.database.query<{ id: number }>(FIND_DUE_WEBHOOKS, values);
-        found.push(...webhooks.map(({ id }) => id));
-        ofEach = Math.min(ofEach, Math.floor(places / Math.max(1, webhooks.length)));
-      }
-    }
-    if (found.length === 0) {
+    const kinds = (current === undefined ? [] : [true, false])
+      .map((quick) => this.roomFor(quick, current!))
+      .filter(({ places }) => places > 0);
+    if (finished.length === 0 && kinds.length === 0) {
       return { leased: [], hasMore: false };
     }
-    const leased = await this.database.transaction(async (transaction) => {
-      const locked = await transaction.query<{ id: number }[]>(LOCK, [found]);
-      const webhooks = locked.map(({ id }) => id);
-      return transaction.query<LeasedDelivery[]>(LEASE, [now, webhooks, this.timeIn(LEASE_MS), ofEach]);
+    const finds = kinds.map(({ quick, clients, places }) => ({
+      statement: LOCK_DUE_WEBHOOKS,
+      values: [now, clients, quick, places, this.placesOfAKind],
+    }));
+    let recorded: Recorded[] = [];
+    let ofEach = MAX_CONCURRENT;
+    const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
+    const [leased = []] = await this.database.transact(first, (results) => {
+      const [, outcomes, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
+      recorded = outcomes.filter(({ gone, dead }) => gone || dead);
+      const ended = recorded.map(({ id }) => id);
+      const webhooks = found.flatMap((rows) => rows.map(({ id }) => id)).filter((id) => !ended.includes(id));
+      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
+      ofEach = Math.min(MAX_CONCURRENT, ...shares);
+      const values = [now, webhooks, this.timeIn(LEASE_MS), ofEach];
+      return webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
     });
-    return { leased, hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
+    for (const { id, url, gone } of recorded) {
+      await this.database.transaction((transaction) =>
+        setWebhookEnabled(transaction, this.trail, { id, url }, false, gone ? GONE : DEAD),
+      );
+    }
+    return { leased: leased as LeasedDelivery[], hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
   }
 
   async oldestDueSeconds(): Promise<number> {
@@ -263,20 +286,19 @@ export class DeliveryQueue {
     return row!.seconds;
   }
 
-  async recordOutcomes(finished: readonly LeasedDelivery[]): Promise<void> {
+  private roomFor(quick: boolean, current: readonly LeasedDelivery[]) {
+    const ofKind = current.filter((delivery) => delivery.quick === quick);
+    const places = Math.min(this.placesOfAKind - ofKind.length, 2 * this.placesOfAKind - current.length);
+    return { quick, places, clients: ofKind.map(({ clientId }) => clientId) };
+  }
+
+  private recordOf(finished: readonly LeasedDelivery[]): Call {
     const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, quick, attempt }) => {
       const { status: answer, error } = attempt!;
       return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
     });
     const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
-    await this.database.transaction(async (transaction) => {
-      const [receivers] = await transaction.query<[Recorded[]]>(RECORD, [JSON.stringify(outcomes), ...times]);
-      for (const { id, gone, dead } of receivers) {
-        if (gone || dead) {
-          await setWebhookEnabled(transaction, this.trail, id, false, gone ? GONE : DEAD);
-        }
-      }
-    });
+    return { statement: RECORD, values: [JSON.stringify(outcomes), ...times] };
   }
 
   private timeIn(milliseconds: number): string {

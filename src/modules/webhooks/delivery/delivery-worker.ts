@@ -70,7 +70,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // Ignore an error: the leases then expire, and other instances send these deliveries again.
-    await this.writeOutcomes().catch(() => undefined);
+    await this.queue.takeTurn(this.finished()).catch(() => undefined);
     this.sender.close();
   }
 
@@ -85,23 +85,25 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Records what has been sent, and starts due deliveries. Runs again at once if more could be started. */
+  /**
+   * Records what has been sent, and starts due deliveries. Runs again at once if more could be started. If this fails,
+   * the next run records the same outcomes.
+   */
   private async takeTurn(): Promise<void> {
-    await this.writeOutcomes();
+    const finished = this.finished();
+    const running = [...this.current.keys()].filter(({ attempt }) => attempt === undefined);
+    running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
     // Without WEBHOOK_KEY, leave the deliveries to other instances, because this instance cannot sign them.
-    if (this.vault.hasKey && (await this.begin())) {
+    const { leased, hasMore } = await this.queue.takeTurn(finished, this.vault.hasKey ? running : undefined);
+    finished.forEach((delivery) => this.current.delete(delivery));
+    leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
+    if (hasMore) {
       this.sending.wake();
     }
   }
 
-  /** @returns whether more deliveries may be started at once */
-  private async begin(): Promise<boolean> {
-    const current = [...this.current.keys()];
-    const running = current.filter(({ attempt }) => attempt === undefined);
-    running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
-    const { leased, hasMore } = await this.queue.take(current);
-    leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
-    return hasMore;
+  private finished(): LeasedDelivery[] {
+    return [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<void> {
@@ -130,14 +132,5 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     }
     const headers = deliveryHeaders(delivery.eventId, now, signature);
     return this.sender.send({ url: delivery.url, headers, body });
-  }
-
-  /** Writes the results of attempts to the database. If this fails, the next run writes them again. */
-  private async writeOutcomes(): Promise<void> {
-    const finished = [...this.current.keys()].filter(({ attempt }) => attempt !== undefined);
-    if (finished.length > 0) {
-      await this.queue.recordOutcomes(finished);
-      finished.forEach((one) => this.current.delete(one));
-    }
   }
 }

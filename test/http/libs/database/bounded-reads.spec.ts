@@ -1,6 +1,7 @@
 import { cursorAfter } from '#libs/http';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { EventReader, MAX_SEARCHED } from '../../../../src/modules/events/event-reader';
+import { DeliveryQueue, type LeasedDelivery } from '../../../../src/modules/webhooks/delivery/delivery-queue';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { type Answer, nextOf } from '../../../support/api-caller';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
@@ -143,6 +144,27 @@ describe('in a large store', () => {
     const path = `/webhooks/${first!.body.id}/deliveries`;
     const targets = getting(path, `${path}?status=failed`);
     await expectAtMost(PAGE_ROWS, targets, { tables: ['webhook_deliveries'] });
+  });
+
+  it('The outcome of a delivery is recorded without reading the others that are pending', async () => {
+    const body = { url: 'https://shop.example/events', enabled: false };
+    const { id } = (await caller.post<{ id: number }>('/webhooks', body)).body;
+    const add = (status: string) =>
+      database.pool.query<LeasedDelivery>(
+        `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, due_at, created_at, leased_until)
+         SELECT $1, 'evt_' || n, 'pet.deleted', $2, 0, now(), now(), CASE n WHEN 1 THEN date_trunc('second', now()) END
+         FROM generate_series(1, 4000) AS n RETURNING id, webhook_id AS "webhookId", leased_until AS "leasedUntil"`,
+        [id, status],
+      );
+    // By these statistics, an index of the pending ones alone looks the cheapest.
+    await add('failed');
+    await database.pool.query('ANALYZE webhook_deliveries');
+    const { rows } = await add('pending');
+    const delivery = { ...rows[0]!, url: body.url, quick: true, attempt: { status: 204, error: null } };
+    const record = () => service.app.get(DeliveryQueue).takeTurn([delivery]);
+    await expectAtMost(PAGE_ROWS, [record], { tables: ['webhook_deliveries'] });
+    const { body: delivered } = await caller.get(`/webhooks/${id}/deliveries?status=delivered`);
+    expect(delivered).toHaveLength(1);
   });
 
   it('Keys and clients are found by index, also where counts and deprecated calls are saved', async () => {

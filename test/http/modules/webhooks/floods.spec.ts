@@ -66,12 +66,12 @@ async function change(count: number): Promise<void> {
 /** Waits until this many deliveries of the webhook exist and each instance has looked for due ones. @returns the ids of those it leased */
 async function leasedNext(path: string, existing: number): Promise<number[]> {
   await until(async () => (await deliveries(path)).length === existing);
-  const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'take'));
+  const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
   // An instance looks again only after it has looked once.
   await until(() => looks.every(({ mock }) => mock.calls.length > 1));
   const leased = await Promise.all(looks.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
   looks.forEach((look) => look.mockRestore());
-  return leased.flat().map(({ id }) => id);
+  return leased.flatMap((turn) => (turn as { leased: { id: number }[] }).leased.map(({ id }) => id));
 }
 
 const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
@@ -150,7 +150,7 @@ it('A delivery whose instance does not end it is sent by another one when its le
   advance(61_000);
   await until(() => receiver.received.length === 2);
   expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
-  const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordOutcomes'));
+  const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
   const outcomes = () => records.flatMap(({ mock }) => mock.calls.flatMap(([finished]) => finished));
   answerAll(500);
   await until(() => outcomes().length === 2);
