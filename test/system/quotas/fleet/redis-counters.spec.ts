@@ -1,21 +1,52 @@
 import { setImmediate } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { until } from '../../../support/eventually';
 import { ManualClock } from '../../../support/manual-clock';
 import { redisStatus } from '../../../../src/modules/quotas';
 import { addressCaller } from '../../../../src/modules/quotas/request-limiter';
 import type { QuotaStatus } from '../../../../src/modules/quotas/rules/decision';
-import type { Limits } from '../../../../src/modules/quotas/rules/limits';
+import { newWindows, type Limits } from '../../../../src/modules/quotas/rules/limits';
+import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
 import type { LimitedCaller, QuotaCounters } from '../../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../../support/redis-clock';
 import { RedisServer, freePort } from '../../../support/redis-server';
 import { TcpProxy } from '../../../support/tcp-proxy';
-import { FORGETFUL, aClient, closeCounters, startCounters } from './support/counters';
 import { tally } from '../../../support/spread';
+
+/** A database that remembers nothing: every history starts anew. */
+const FORGETFUL = {
+  count: () => undefined,
+  saveBan: () => undefined,
+  flushSoon: () => undefined,
+  storeId: () => Promise.resolve('store'),
+  windowsOf: () => Promise.resolve(newWindows()),
+} as unknown as QuotaRecords;
+
+const started: RedisCounters[] = [];
+
+/** Starts counters with a connection and probes of their own, like those of one of two instances of the service. */
+async function startCounters(url: string, clock: ManualClock): Promise<RedisCounters> {
+  Logger.overrideLogger(false);
+  const counters = new RedisCounters(new RedisOnClock(url, clock), FORGETFUL, clock, 2);
+  started.push(counters);
+  await counters.onModuleInit();
+  return counters;
+}
+
+const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+let clients = 0;
+
+/** Of limits without a day an address, otherwise a client. */
+function aClient(limits: Limits): LimitedCaller {
+  clients += 1;
+  const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
+  return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };
+}
 
 const START = Date.UTC(2026, 10, 21, 23, 58);
 
@@ -29,7 +60,7 @@ beforeAll(async () => {
   connection = new RedisOnClock(patient(server.url), clock);
 });
 beforeEach(() => connection.open());
-afterEach(closeCounters);
+afterEach(() => Promise.all(started.splice(0).map((counters) => counters.onApplicationShutdown())));
 afterAll(async () => {
   connection.close();
   await server.close();
@@ -315,7 +346,6 @@ describe('In a cluster', () => {
   let cluster: RedisCluster;
 
   beforeAll(async () => void (cluster = await RedisCluster.start()));
-  afterEach(closeCounters);
   afterAll(() => cluster?.close());
 
   /** Starts the counters of two instances of the service. */
