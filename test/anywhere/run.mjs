@@ -1,10 +1,10 @@
 // Runs the suite as on machines that differ from this one, one after the other, and prints a table: docs/development/testing.md.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join, relative, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { transformFileSync } from '@swc/core';
 import { VARIATIONS } from './variations.mjs';
 
@@ -35,8 +35,9 @@ const chosen = Object.entries(VARIATIONS).filter(([name, { onRequest }]) =>
   names.length > 0 ? names.includes(name) : !onRequest,
 );
 
+const isRoot = process.getuid() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'petstore-anywhere-'));
-// Programs under other accounts, such as PostgreSQL, read the clone and the locales.
+// The ordinary user has to reach the clone.
 chmodSync(folder, 0o755);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -70,24 +71,46 @@ function machine({ time, zone, locale }) {
   return variables;
 }
 
-/** Clones the repository with its packages. @returns the folder */
-function makeClone(name) {
-  const root = join(folder, name);
+/** Clones the repository with its packages, for the user. @returns the folder */
+function makeClone({ clone, user }) {
+  const root = join(folder, clone);
   run('git', ['clone', '--quiet', ROOT, root]);
   run('cp', ['-a', '--reflink=auto', join(ROOT, 'node_modules'), root]);
+  if (user !== undefined && isRoot) run('chown', ['-hR', `${user}:`, root]);
   return root;
+}
+
+/** @returns the folder with the programs of this major version of Node, from npm's package of them */
+function fetchNode(major) {
+  const own = join(folder, `node${major}`);
+  mkdirSync(own);
+  run('npm', ['pack', '--silent', `node-${process.platform}-${process.arch}@${major}`], own);
+  run('sh', ['-c', 'tar -xzf *.tgz'], own);
+  return join(own, 'package/bin');
+}
+
+/** @returns the command line that runs the rest of its arguments as this user, with a home */
+function asUser(user) {
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  run('chown', [`${user}:`, home]);
+  const ids = [`--reuid=${user}`, `--regid=${run('id', ['-g', user]).trim()}`, '--clear-groups'];
+  return ['setpriv', ...ids, 'env', `HOME=${home}`, `USER=${user}`, `LOGNAME=${user}`];
 }
 
 /** Runs jest. @returns its report and what else is known of the run */
 async function runSuite(variation) {
-  const { projects, clone, leftOut = {}, within = [] } = variation;
-  const root = clone === undefined ? ROOT : makeClone(clone);
+  const { projects, leftOut = {}, user, node, within = [] } = variation;
+  const root = variation.clone === undefined ? ROOT : makeClone(variation);
   const env = { ...process.env, ...machine(variation) };
+  const bin = node === undefined ? dirname(process.execPath) : fetchNode(node);
+  env.PATH = `${bin}${delimiter}${env.PATH}`;
   const results = join(root === ROOT ? folder : root, 'results.json');
   const ignored = Object.keys(leftOut).flatMap((file) => ['--testPathIgnorePatterns', `/${file}$`]);
   const [program, ...args] = [
+    ...(user !== undefined && isRoot ? asUser(user) : []),
     ...within,
-    ...[process.execPath, join(root, 'node_modules/jest/bin/jest.js'), ...forJest],
+    ...['node', join(root, 'node_modules/jest/bin/jest.js'), ...forJest],
     ...['--ci', '--json', '--outputFile', results, '--selectProjects', ...projects, ...ignored],
   ];
   // In a process group of its own, so that an interruption ends the tests' processes as well.

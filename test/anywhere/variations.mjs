@@ -13,8 +13,8 @@ const ALL = [...FAST, 'system'];
 
 /**
  * projects: of jest. time: when the run begins. zone, locale: of every process. clone: the name of a clone to run in. within: a
- * command line that runs the rest of its arguments. leftOut: files that cannot run there, each with its reason. onRequest: runs
- * only if it is named.
+ * command line that runs the rest of its arguments. user: who runs the suite. node: a major version. leftOut: files that cannot
+ * run there, each with its reason. onRequest: runs only if it is named.
  */
 export const VARIATIONS = {
   ahead: { what: '13 months ahead', projects: ALL, time: AHEAD, leftOut: NO_LOCK_TIMEOUT },
@@ -38,7 +38,10 @@ export const VARIATIONS = {
   c: { what: 'the locale C', projects: ALL, locale: 'C' },
   path: { what: 'a path with a space and an umlaut', projects: ALL, clone: 'the päth' },
   umask: { what: 'umask 077', projects: ALL, within: ['sh', '-c', 'umask 077; exec "$@"', 'sh'] },
+  user: { what: 'an ordinary user', projects: ALL, clone: 'user', user: 'nobody' },
   core: { what: 'one core', projects: ALL, within: ['taskset', '-c', '0'] },
+  node22: { what: 'Node 22', projects: ALL, node: 22 },
+  node24: { what: 'Node 24', projects: ALL, node: 24 },
   elsewhere: {
     what: '13 months and 14 hours ahead, Turkish',
     projects: FAST,
