@@ -34,6 +34,16 @@ export const TYPESCRIPT = {
       const { error } = await api.categories.getCategory(4711).catch((response) => response);
       console.log(page.length, created.name, error.status);`,
   },
+  oazapfts: {
+    generate: 'oazapfts openapi.json client.ts',
+    program: `import { createCategory, defaults, getCategory, listPets } from './client';
+      ${SETTINGS}
+      Object.assign(defaults, { baseUrl, headers });
+      const page = await listPets({ limit: 1 });
+      const created = await createCategory({ name: 'Ponies' });
+      const failed = await getCategory(4711);
+      console.log(page.status === 200 && page.data.length, created.status === 201 && created.data.name, failed.status);`,
+  },
   'typescript-fetch': {
     needs: 'mvn',
     generate: 'openapi-generator generate -i openapi.json -g typescript-fetch -o client',
@@ -46,6 +56,29 @@ export const TYPESCRIPT = {
       await categories.getCategory({ categoryId: 4711 }).catch(({ response }: ResponseError) => {
         console.log(page.length, created.name, response.status);
       });`,
+  },
+  'typescript-axios': {
+    needs: 'mvn',
+    generate: 'openapi-generator generate -i openapi.json -g typescript-axios -o client',
+    program: `import { AnimalsApi, CategoriesApi, Configuration } from './client';
+      ${SETTINGS}
+      const configuration = new Configuration({ basePath: baseUrl, baseOptions: { headers } });
+      const categories = new CategoriesApi(configuration);
+      const { data: page } = await new AnimalsApi(configuration).listPets(1);
+      const { data: created } = await categories.createCategory({ name: 'Ponies' });
+      const { status } = await categories.getCategory(4711, undefined, { validateStatus: () => true });
+      console.log(page.length, created.name, status);`,
+  },
+  'openapi-client-axios': {
+    program: `import { OpenAPIClientAxios } from 'openapi-client-axios';
+      import definition from './openapi.json';
+      ${SETTINGS}
+      const settings = { definition: definition as never, axiosConfigDefaults: { baseURL: baseUrl, headers } };
+      const api = await new OpenAPIClientAxios(settings).init();
+      const { data: page } = await api.listPets!({ limit: 1 });
+      const { data: created } = await api.createCategory!(undefined, { name: 'Ponies' });
+      const { status } = await api.getCategory!(4711, undefined, { validateStatus: () => true });
+      console.log(page.length, created.name, status);`,
   },
 };
 
@@ -143,7 +176,7 @@ import org.openapitools.client.model.*;
 
 public class Use {
   public static void main(String[] args) throws ApiException {
-    ApiClient api = new ApiClient().setBasePath(System.getenv("BASE"));
+    ApiCaller api = new ApiCaller().setBasePath(System.getenv("BASE"));
     api.setApiKey(System.getenv("KEY"));
     CategoriesApi categories = new CategoriesApi(api);
     List<StoredPet> page = new AnimalsApi(api).listPets(1, null, null, null, null, null, null);
