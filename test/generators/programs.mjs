@@ -176,7 +176,7 @@ import org.openapitools.client.model.*;
 
 public class Use {
   public static void main(String[] args) throws ApiException {
-    ApiCaller api = new ApiCaller().setBasePath(System.getenv("BASE"));
+    ApiClient api = new ApiClient().setBasePath(System.getenv("BASE"));
     api.setApiKey(System.getenv("KEY"));
     CategoriesApi categories = new CategoriesApi(api);
     List<StoredPet> page = new AnimalsApi(api).listPets(1, null, null, null, null, null, null);
