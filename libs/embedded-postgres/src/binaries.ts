@@ -107,13 +107,19 @@ export function programOptions(
 }
 
 /**
+ * Matches a fatal error that explains why a server does not start. Does not match fatal errors of sessions: a session may have
+ * connected too early, or belong to a killed server and end only now.
+ */
+const FATAL = /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort |terminating |postmaster exited )/;
+
+/**
  * Returns the line of `output` that best explains why a program failed: the last fatal error, or else the last error or
  * line.
  */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =
-    lines.findLast((line) => /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort )/.test(line)) ??
+    lines.findLast((line) => FATAL.test(line)) ??
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
   // Remove the time and the process id at the beginning of a line of the server log.

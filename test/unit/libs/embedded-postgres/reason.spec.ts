@@ -5,6 +5,7 @@ it('finds the line that says why a program failed', () => {
     '2026-11-21 09:34:36.436 UTC [5230] LOG:  could not bind IPv4 address "127.0.0.1": Address already in use',
     '2026-11-21 09:34:36.436 UTC [5230] FATAL:  could not create any TCP/IP sockets',
     '2026-11-21 09:34:36.436 UTC [5231] FATAL:  the database system is starting up',
+    '2026-11-21 09:34:36.436 UTC [5201] FATAL:  terminating connection due to unexpected postmaster exit',
     '2026-11-21 09:34:36.437 UTC [5230] LOG:  database system is shut down',
   ];
   expect(reasonIn(log.join('\n'))).toBe('could not create any TCP/IP sockets');
