@@ -40,7 +40,7 @@ describe('clients', () => {
     const { code, stdout, stderr } = await run('clients', 'create', 'plain');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const fields =
-      /^id +\d+\nname +plain\nplan +free\nper minute +60\nper day +1000\ncreated +\S+Z \(\d+ seconds? ago\)\n$/;
+      /^id +\d+\nname +plain\nplan +free\nper minute +60\nper day +1000\ncreated +\S+Z \(\d+s ago\)\n$/;
     expect(stdout).toMatch(fields);
     const mistyped = complaint(1, /no client named plane\. Did you mean plain\?/);
     expect(await run('keys', 'issue', 'plane')).toEqual(mistyped);
@@ -178,7 +178,7 @@ describe('keys', () => {
     const options = ['--scopes', 'read', '--expires', dayAhead(20)];
     const { stdout } = await run('keys', 'issue', '--client', 'acme', ...options);
     expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read\n/);
-    expect(stdout).toMatch(new RegExp(`\nexpires +${dayAhead(21)}T00:00:00.000Z \\(in \\d+ days\\)\n`));
+    expect(stdout).toMatch(new RegExp(`\nexpires +${dayAhead(21)}T00:00:00.000Z \\(in \\d+d\\)\n`));
     expect(stdout).toContain('only time the key is shown');
   });
 
