@@ -91,7 +91,7 @@ export const COMMON_VARIABLES = {
 export type Settings = Values<typeof COMMON_VARIABLES>;
 
 /**
- * Checks settings that depend on each other.
+ * Checks settings that depend on each other, and returns the settings without `tracesUrl` if tracing is switched off.
  * @throws EnvironmentError for the first invalid variable
  */
 export function completed<Read extends Settings>(settings: Read, environment: Environment): Read {

@@ -11,7 +11,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * index miss rows.
  */
 const BYTEWISE = [
-  // Keep only the earliest row of each name. The index of the primary key may have missed rows with the same name.
+  // Build the primary key again. Its index may be damaged and may have let two rows with the same name in: of such
+  // rows, only the earliest is kept.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,
@@ -46,8 +47,8 @@ const FEED = [
 ];
 
 /**
- * When a webhook is created or enabled, sets its position to the end of the feed, but not when it is restored from a
- * backup.
+ * A trigger sets the position of a webhook to the end of the feed when the webhook is created or enabled. A webhook
+ * that is restored from a backup keeps its position.
  */
 const WEBHOOKS = [
   `ALTER TABLE webhooks ALTER since DROP DEFAULT`,

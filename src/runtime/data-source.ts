@@ -162,7 +162,7 @@ export function missingDatabase({ dataDirectory }: Pick<Settings, 'dataDirectory
 /**
  * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`.
  * @param forServer true for the service, which creates the embedded database if it is missing; false for a command,
- * which may use the server of a running service
+ * which may connect to the PostgreSQL server that a running service has started
  * @param signal aborts the wait for a database that is recovering from a crash
  */
 export async function openDatabase(

@@ -70,8 +70,9 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the pause after a 429, if this attempt has to wait for its end. Rate limits do not apply to `GET
-   * /rate-limit`.
+   * Returns the current pause after a 429 if this attempt must wait until that pause ends, otherwise undefined. The
+   * first attempt of `GET /rate-limit` does not wait, because rate limits do not apply to this operation.
+   * @param count number of the attempt, from 1
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>
     hold &&

@@ -43,8 +43,8 @@ export async function migrate(
     try {
       return await dataSource.transaction((transaction) => migrateWithin(transaction, lockMs));
     } catch (error) {
-      // Retry after a deadlock, too: requests lock tables in other orders, and PostgreSQL may choose to abort the
-      // migration.
+      // Throw any error other than a lock timeout or a deadlock, which is a serialization conflict. A deadlock is
+      // possible, because requests lock the tables in another order than the migration.
       if (codeOf(error) !== LOCK_TIMEOUT && !isSerializationConflict(error)) {
         throw error;
       }

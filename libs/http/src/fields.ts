@@ -154,7 +154,8 @@ function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSAVABLE.test(value)) {
     return false;
   }
-  // Count code points only if the text has more than `max` UTF-16 units, because counting is slow.
+  // A character takes one or two UTF-16 units: `max` units always fit, and more than `2 * max` never fit. Count the
+  // characters only in between, because counting is slow.
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 }
 

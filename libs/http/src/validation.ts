@@ -197,8 +197,8 @@ function compile(metadata: ValidationMetadata[]) {
 }
 
 /**
- * Compiles one rule. If that is not possible, the compiled rule rejects every value, so that class-validator checks the
- * value.
+ * Compiles one rule. class-validator checks again what a compiled rule rejects. So, if a rule cannot be compiled, the
+ * result is a rule that rejects every value.
  */
 function ruleOf(metadata: ValidationMetadata): Rule {
   const [constraint] = storage.getTargetValidatorConstraints(metadata.constraintCls);

@@ -16,8 +16,8 @@ export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
 /**
- * Returns the address to which the caller sent the request. If `Host` is invalid, returns 127.0.0.1 with the port of the
- * connection.
+ * Returns the address to which the caller sent the request. If `Host` is invalid, returns 127.0.0.1 with the port of
+ * the connection.
  */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
@@ -27,8 +27,8 @@ function addressOf(request: FastifyRequest): string {
 }
 
 /**
- * Returns the relative path from a page to the root of the service, for example `../`. Relative links also work if a proxy adds a
- * path prefix.
+ * Returns the relative path from a page to the root of the service, for example `../`. Relative links also work if a
+ * proxy adds a path prefix.
  */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
@@ -95,7 +95,10 @@ interface Source {
   brotli?: Buffer;
 }
 
-/** Compresses the content once. The service's address in the content depends on the `Host` of a request and is inserted later. */
+/**
+ * Compresses each part of the content once. The service's address, which depends on the `Host` of a request, is put
+ * between the compressed parts when a response is made.
+ */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   // End each part with a full flush, so that compressed parts can be joined.
   const options = { finishFlush: constants.Z_FULL_FLUSH };

@@ -19,13 +19,13 @@ interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
-  /** Must not contain a key or a part of an API key: name each key by its id. */
+  /** Must not contain an API key or a part of one: refer to an API key by its id. */
   details?: object;
 }
 
 /**
- * Returns each changed property with its value before and after, for the details of an audit entry. Undefined if nothing has
- * changed.
+ * Returns each changed property with its value before and after, for the details of an audit entry. Undefined if
+ * nothing has changed.
  */
 export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
@@ -92,8 +92,8 @@ export class AuditTrail {
 
   /**
    * Returns entries, newest first.
-   * @param client returns only entries about clients that have this id, or have or once had this name, including the entries
-   * under their other names
+   * @param client returns only entries about clients that have this id, or have or once had this name, including the
+   * entries under their other names
    */
   newest(limit: number, client?: string): Promise<AuditRecord[]> {
     const query = this.entries

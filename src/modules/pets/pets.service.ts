@@ -37,7 +37,10 @@ export type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
  * pets.
  */
 export abstract class PetStock {
-  /** Makes a command load the stock of a pet, after locking the pet so that no other command changes the stock. */
+  /**
+   * Returns what a command needs in order to use the stock of a pet: the pet is locked first, so that no other command
+   * changes the stock.
+   */
   abstract load(petId: number): Need;
   abstract get(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */

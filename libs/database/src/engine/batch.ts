@@ -96,8 +96,9 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Loads rows that the first attempt skipped because another transaction has locked them. The first attempt used the
- * strongest lock that a command needs. A weaker lock, which is enough for other commands, may succeed.
+ * Tries again to load rows that the first attempt skipped because another transaction has locked them. The first
+ * attempt used the strongest lock that any command of the batch needs. Some commands need a weaker lock, which may be
+ * free.
  */
 async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -144,8 +145,8 @@ async function load(
 }
 
 /**
- * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only for the
- * `awaited` one, which is locked first, and skips the others.
+ * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only
+ * for the `awaited` one, which is locked first, and skips the others.
  */
 function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
   const last = tables.order.length;

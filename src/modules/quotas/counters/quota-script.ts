@@ -182,7 +182,7 @@ export function toStatus(json: string, { key, limits }: LimitedCaller, receivedA
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
-    // Keep 0, which means never.
+    // Do not shift a time of 0, which means that there was no ban or no series.
     ban[time] &&= ban[time] - aheadMs;
   }
   const state = {

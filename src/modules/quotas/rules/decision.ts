@@ -14,7 +14,7 @@ import {
 
 const HOUR_MS = 3_600_000;
 
-/** Maximum length of a series of refusals. A key is banned for too many refusals in one series. */
+/** Refusals within this time form one series. A key is banned for too many refusals in one series. */
 export const SERIES_MS = MINUTE_MS;
 /**
  * Refusals in this time do not count, because the client may have sent those requests before it received the first 429.

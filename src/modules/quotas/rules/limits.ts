@@ -18,8 +18,8 @@ export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
 /**
  * Checks a plan and limits that an operator entered.
- * @throws Error for the operator, if the plan is unknown, if a plan without fixed limits lacks a limit, or if limits are
- * given for a plan that has fixed limits
+ * @throws Error for the operator, if the plan is unknown, if a plan without fixed limits lacks a limit, or if limits
+ * are given for a plan that has fixed limits
  */
 export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
   const fixed = LIMITS.get(plan);
@@ -132,7 +132,10 @@ export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, 
   return perDay === null ? [minute] : [minute, windowOf('day', windows.day, perDay, now, startOfDay(now))];
 }
 
-/** @param start where the window would start if a request were counted now */
+/**
+ * Returns the status of one window.
+ * @param start when the next window starts, if `window` has ended or lies in the future
+ */
 function windowOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
