@@ -27,6 +27,7 @@ import {
   JSON_TYPE,
   MethodNotAllowedError,
   RouteNotFoundError,
+  assertReadable,
 } from '#libs/http';
 import type { Feature } from '../feature';
 import { FEATURES } from '../features';
@@ -189,16 +190,19 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
     return;
   }
   const answer: RequestListener = (request, response) => {
-    const refuseWith = (error: ApiError) =>
+    const refuseWith = (error: ApiError) => {
+      const body = JSON.stringify(error.toBody());
+      const length = Buffer.byteLength(body);
       response
-        .writeHead(error.status, { 'Content-Type': JSON_TYPE, ...error.headers })
-        .end(JSON.stringify(error.toBody()));
-    if (request.url?.split('?')[0] !== '/metrics') {
-      refuseWith(new RouteNotFoundError());
-      return;
-    }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      refuseWith(new MethodNotAllowedError('GET, HEAD'));
+        .writeHead(error.status, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...error.headers })
+        .end(body);
+    };
+    try {
+      assertReadable(request);
+      if (request.url?.split('?')[0] !== '/metrics') throw new RouteNotFoundError();
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET, HEAD');
+    } catch (error) {
+      refuseWith(error as ApiError);
       return;
     }
     read().then(

@@ -77,11 +77,11 @@ export async function writeFile(
       return outputIsWritten();
     });
   }
-  const file = await typedPath(path);
-  const stats = await stat(file).catch(() => undefined);
+  const stats = await stat(path).catch(() => undefined);
   if (stats !== undefined && !stats.isFile()) {
-    throw new OperatorError(`${file} is not a file. Use - for standard output.`);
+    throw new OperatorError(`${resolve(path)} is not a file. Use - for standard output.`);
   }
+  const file = await typedPath(path);
   if (stats !== undefined && !overwrite) {
     throw new OperatorError(`${file} already exists; --force overwrites it.`);
   }

@@ -126,6 +126,9 @@ describe('export', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect((await run('export', '--force', file)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(written);
+    // Its link leads to a pipe, which has no path.
+    const noFile = complaint(1, /\/dev\/stdout is not a file\. Use - for standard output/);
+    expect(await run('export', '/dev/stdout')).toEqual(noFile);
   });
 });
 

@@ -75,9 +75,11 @@ describe('a service on an embedded database', () => {
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     const unknown = await fetch(`${metrics}/pets`);
     expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ status: 404 })]);
-    for (const refused of ['nonsense\r\n\r\n', 'CONNECT shop:443 HTTP/1.1\r\n\r\n']) {
+    const http2 = 'GET /metrics HTTP/2.0\r\nHost: shop\r\n\r\n';
+    const withoutHost = 'GET /metrics HTTP/1.1\r\n\r\n';
+    for (const refused of ['nonsense\r\n\r\n', 'CONNECT shop:443 HTTP/1.1\r\n\r\n', http2, withoutHost]) {
       const raw = await RawConnection.open(Number(METRICS_PORT));
-      raw.write('GET /metrics HTTP/1.1\r\nExpect: the-unexpected\r\n\r\n');
+      raw.write('GET /metrics HTTP/1.1\r\nHost: shop\r\nExpect: the-unexpected\r\n\r\n');
       expect((await raw.answer()).status).toBe(200);
       raw.write(refused);
       expect((await raw.answer()).text).toContain('bad_request');
