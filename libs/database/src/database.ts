@@ -165,7 +165,8 @@ export class Database {
 
   /**
    * Runs statements in one READ COMMITTED transaction of two round trips. After a deadlock, the transaction runs again.
-   * @param next returns the statements of the second round trip. Receives the rows of each statement in `first`.
+   * @param next returns the statements of the second round trip. Receives the rows of each statement in `first`. Must have
+   * no side effects, because it may be called again.
    * @returns the rows of each statement of the second round trip
    */
   async transact(first: readonly Call[], next: (rows: object[][]) => readonly Call[]): Promise<object[][]> {

@@ -100,16 +100,14 @@ export function enabledColumns(enabled: boolean, disabledReason: string | null =
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Enables or disables a webhook. If `url` is given and the webhook has another URL now, does nothing. */
 export async function setWebhookEnabled(
   transaction: Transaction,
   trail: AuditTrail,
-  webhook: { id: number; url?: string },
+  webhookId: number,
   enabled: boolean,
   reason?: string,
 ): Promise<void> {
-  const { id: webhookId } = webhook;
-  const where = { ...webhook, enabled: !enabled };
+  const where = { id: webhookId, enabled: !enabled };
   const { affected } = await transaction.update(Webhook, where, enabledColumns(enabled, reason));
   if (affected === 1) {
     const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });

@@ -262,7 +262,7 @@ export class WebhooksService {
 
   setEnabled(id: number, enabled: boolean, reason?: string): Promise<void> {
     return this.database.transaction((transaction) =>
-      setWebhookEnabled(transaction, this.trail, { id }, enabled, reason),
+      setWebhookEnabled(transaction, this.trail, id, enabled, reason),
     );
   }
 

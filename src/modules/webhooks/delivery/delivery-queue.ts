@@ -39,7 +39,8 @@ export interface LeasedDelivery {
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
-  startedAt: Date;
+  /** When the attempt started; undefined before it. */
+  startedAt?: number;
   attempt?: Attempt;
 }
 
@@ -78,7 +79,7 @@ const FULL = {
     WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)`,
 };
 
-const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2, leased_until = NULL
+const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
   WHERE webhook_id = $1 AND status = 'pending'`;
 
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
@@ -107,7 +108,7 @@ const WITHOUT_BITMAPS: Call = { statement: { text: 'SET LOCAL enable_bitmapscan 
 
 /**
  * Finds and locks webhooks that have a due delivery. Clients with fewer current deliveries come first. Skips webhooks
- * that another instance has locked, because that instance sends their deliveries.
+ * that another instance has locked, because the next turn looks for their deliveries again.
  */
 const LOCK_DUE_WEBHOOKS = {
   text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
@@ -138,7 +139,7 @@ const LEASE = {
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
-    secrets::json, event_id AS "eventId", ${BODY} AS body, $1::timestamptz AS "startedAt"
+    secrets::json, event_id AS "eventId", ${BODY} AS body
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`,
 };
 
@@ -162,6 +163,7 @@ const RECORD = {
       FROM outcome
       WHERE webhook_deliveries.id = ANY(ARRAY(SELECT id FROM outcome))
         AND webhook_deliveries.id = outcome.id AND leased_until IS NOT DISTINCT FROM outcome.lease
+        AND status <> 'failed'
         AND outcome.webhook = ANY(ARRAY(SELECT id FROM receiver))
       RETURNING outcome.*, due_at
     )
@@ -175,12 +177,17 @@ const RECORD = {
         nullif(max(slow), 0) AS slow, max(due_at) AS due, bool_and(quick) AS quick
       FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
+      OR found.gone OR found.slow IS NOT NULL
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
-    RETURNING webhooks.id, webhooks.url, found.gone, webhooks.failing_since <= $4 AS dead`,
+    RETURNING webhooks.id, client_id AS "clientId", enabled, found.gone, webhooks.failing_since <= $4 AS dead`,
 };
 
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
-type Recorded = { id: number; url: string; gone: boolean; dead: boolean | null };
+type Recorded = { id: number; clientId: number; enabled: boolean; gone: boolean; dead: boolean | null };
+
+const DISABLE = {
+  text: 'UPDATE webhooks SET enabled = false, disabled_reason = $2, failing_since = NULL WHERE id = $1',
+};
 
 /**
  * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because these delays are not
@@ -232,15 +239,15 @@ export class DeliveryQueue {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
     for (const { id } of await this.database.query<{ id: number }>(FULL)) {
       await this.database.transaction(async (transaction) => {
-        await setWebhookEnabled(transaction, this.trail, { id }, false, reason);
+        await setWebhookEnabled(transaction, this.trail, id, false, reason);
         await transaction.query(GIVE_UP, [id, BACKLOG_FULL]);
       });
     }
   }
 
   /**
-   * Records the outcomes of attempts and leases due deliveries for this process, in one transaction. Slow receivers do
-   * not delay quick ones. If many webhooks have due deliveries, leases only a few of each webhook, so that all of them
+   * Records the outcomes of attempts, disables webhooks whose receivers have ended, and leases due deliveries for this
+   * process, in one transaction. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases only a few of each webhook, so that all of them
    * get a place; `hasMore` then says that the rest may be leased at once.
    * @param finished the deliveries whose outcomes are recorded
    * @param current the deliveries that this process is still sending; undefined to lease no deliveries
@@ -260,30 +267,32 @@ export class DeliveryQueue {
       statement: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, places, this.placesOfAKind],
     }));
-    let recorded: Recorded[] = [];
     let ofEach = MAX_CONCURRENT;
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
     const [leased = []] = await this.database.transact(first, (results) => {
-      const [, outcomes, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
-      recorded = outcomes.filter(({ gone, dead }) => gone || dead);
-      const ended = recorded.map(({ id }) => id);
-      const webhooks = found.flatMap((rows) => rows.map(({ id }) => id)).filter((id) => !ended.includes(id));
+      const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
+      const ended = recorded.filter(({ gone, dead }) => gone || dead);
+      const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
       const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
       ofEach = Math.min(MAX_CONCURRENT, ...shares);
       const values = [now, webhooks, this.timeIn(LEASE_MS), ofEach];
-      return webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
+      const lease = webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
+      return [...lease, ...ended.filter(({ enabled }) => enabled).flatMap((one) => this.disablingOf(one))];
     });
-    for (const { id, url, gone } of recorded) {
-      await this.database.transaction((transaction) =>
-        setWebhookEnabled(transaction, this.trail, { id, url }, false, gone ? GONE : DEAD),
-      );
-    }
     return { leased: leased as LeasedDelivery[], hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
   }
 
   async oldestDueSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(OLDEST_DUE, [this.timeIn(0)]);
     return row!.seconds;
+  }
+
+  private disablingOf({ id: webhookId, clientId, gone }: Recorded): readonly Call[] {
+    const reason = gone ? GONE : DEAD;
+    return [
+      { statement: DISABLE, values: [webhookId, reason] },
+      this.trail.recordOf({ action: 'webhook.disabled', clientId, details: { webhookId, reason } }),
+    ];
   }
 
   private roomFor(quick: boolean, current: readonly LeasedDelivery[]) {

@@ -107,6 +107,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<void> {
+    delivery.startedAt = this.clock.now();
     delivery.attempt = await this.send(delivery).catch((error: unknown) => {
       this.logger.error(`An attempt failed: ${String(error)}`);
       return { status: null, error: BROKEN };
@@ -117,7 +118,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private isQuick({ startedAt }: LeasedDelivery): boolean {
-    return this.clock.now() - startedAt.getTime() <= QUICK_MS;
+    return this.clock.now() - startedAt! <= QUICK_MS;
   }
 
   private async send(delivery: LeasedDelivery): Promise<Attempt> {

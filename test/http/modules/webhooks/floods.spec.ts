@@ -1,5 +1,5 @@
 import type { Delivery } from '#libs/client';
-import { DeliveryQueue } from '../../../../src/modules/webhooks/delivery/delivery-queue';
+import { DeliveryQueue, type LeasedDelivery } from '../../../../src/modules/webhooks/delivery/delivery-queue';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
 import type { ApiCaller } from '../../../support/api-caller';
@@ -104,6 +104,33 @@ describe('Until its first success a webhook', () => {
     advance(330_000);
     await until(async () => (await deliveries(path, '?status=delivered')).length === 3);
   });
+
+  it.each([410, 429])(
+    'is stopped by a %i although another delivery succeeds in the same turn',
+    async (status) => {
+      const receiver = await startReceiver();
+      const path = await register(receiver);
+      await change(1);
+      await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+      const held: (() => void)[] = [];
+      receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+      const turns = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
+      await change(2);
+      await until(() => receiver.received.length === 3);
+      const taken = await Promise.all(turns.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
+      turns.forEach((turn) => turn.mockRestore());
+      const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
+      const refused = { status, error: 'refused', retryAfter: '120' };
+      await first.app.get(DeliveryQueue).takeTurn([
+        { ...one!, attempt: { status: 204, error: null } },
+        { ...other!, attempt: refused },
+      ]);
+      const sql = 'SELECT enabled, paused_until IS NOT NULL AS "isPaused" FROM webhooks WHERE url = $1';
+      const { rows } = await first.database.pool.query(sql, [receiver.url]);
+      expect(rows).toEqual([{ enabled: status !== 410, isPaused: status === 429 }]);
+      held.forEach((answer) => answer());
+    },
+  );
 
   it.each([204, 410])(
     'is on probation again when its URL changes, even if the old one answers %i',
