@@ -247,8 +247,9 @@ export class DeliveryQueue {
 
   /**
    * Records the outcomes of attempts, disables webhooks whose receivers have ended, and leases due deliveries for this
-   * process, in one transaction. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases only a few of each webhook, so that all of them
-   * get a place; `hasMore` then says that the rest may be leased at once.
+   * process, in one transaction. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases
+   * only a few of each webhook, so that all of them get a place; `hasMore` then says that the rest may be leased at
+   * once.
    * @param finished the deliveries whose outcomes are recorded
    * @param current the deliveries that this process is still sending; undefined to lease no deliveries
    */
