@@ -47,8 +47,8 @@ const FEED = [
 ];
 
 /**
- * A trigger sets the position of a webhook to the end of the feed when the webhook is created or enabled. A webhook
- * that is restored from a backup keeps its position.
+ * A trigger sets the position of a webhook to the end of the feed when the webhook is enabled, or is inserted without
+ * a position. A webhook that is restored from a backup is inserted with its position, which the trigger keeps.
  */
 const WEBHOOKS = [
   `ALTER TABLE webhooks ALTER since DROP DEFAULT`,

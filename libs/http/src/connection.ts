@@ -85,7 +85,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // Stop counting some time after the maximum length of a body, because such a body is refused and no longer kept.
+    // Stop counting at twice the maximum length of a body: a body that is too long is refused and no longer kept.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       accounts.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }

@@ -145,8 +145,8 @@ const storage = getMetadataStorage();
 const compiled = new Map<object, ReadonlyMap<string, CompiledField>>();
 
 /**
- * Returns the compiled rules of the fields of a class. The result is cached, because class-validator would take 20
- * times as long.
+ * Compiles the class-validator rules of a class once, and returns the rules of each field. Validating a body with the
+ * compiled rules is 20 times as fast as with class-validator itself.
  */
 function fieldsOf(shape: Type<object>): ReadonlyMap<string, CompiledField> {
   let fields = compiled.get(shape);

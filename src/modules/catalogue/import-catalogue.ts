@@ -32,8 +32,8 @@ export interface ImportOptions {
   /** The first line to import. Earlier lines were imported by an interrupted import. */
   fromLine?: number;
   /**
-   * To continue an interrupted import, its `run`. Lines that it created in the last 24 hours are then not created
-   * twice.
+   * The id of an interrupted import, which this import continues. A line that the interrupted import created in the
+   * last 24 hours is not created again.
    */
   run?: string;
   checkOnly?: boolean;
@@ -221,7 +221,8 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines that have to be created, without the categories that an interrupted import has already created.
+   * Returns the lines of the group that have to be created: all pets, and each category that an interrupted import has
+   * not created yet.
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');

@@ -29,7 +29,10 @@ const BY_OPERATOR = 'The operator disabled the webhook.';
 const TEST_MS = 20_000;
 const TEST_POLL_MS = 200;
 
-/** Describes a webhook without its secrets. In a table, `types` is "all", because null would be shown as a dash. */
+/**
+ * Describes a webhook without its secrets. `types` is null if the webhook receives all types of events. A table shows
+ * "all" instead, because a table shows null as a dash.
+ */
 function describe({ webhook, client, pending, failed }: WebhookOverview, { json }: OutputOptions): object {
   return {
     id: webhook.id,

@@ -81,8 +81,8 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. A second, weaker request could return a row that another
- * transaction is about to change.
+ * Keeps only the strongest lock request for each row. A weaker request succeeds even while another transaction holds
+ * the row and is about to change it, so a batch that sent both requests could decide on an outdated row.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();

@@ -61,7 +61,7 @@ export class Rejection {
 }
 
 export interface CommandSource {
-  /** The id of the client that sent the command. Clients take turns. */
+  /** The id of the client that sent the command. The queue takes commands from each client in turn. */
   owner: number;
   /**
    * A condition on the changed resource, such as an expected ETag. `assertHolds` throws an error if the condition is

@@ -22,8 +22,8 @@ const REPORTED_AT_ONCE = 100;
 const PROBE: LimitedCaller = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
- * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance allows its
- * share.
+ * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts
+ * alone and allows a part of the limit.
  */
 export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
