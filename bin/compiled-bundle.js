@@ -26,8 +26,12 @@ exports.load = (bundle, folder, program) => {
   });
   // `undefined` if there was no cached code, `true` if another version of V8 has made it.
   if (script.cachedDataRejected !== false) {
-    // At the end, the code has the functions that the program has called.
-    process.once('exit', () => writeIfPossible(file, script.createCachedData()));
+    process.once('exit', (code) => {
+      // At the end of a run without an error, the code has the functions that the program calls.
+      if (code === 0) {
+        writeIfPossible(file, script.createCachedData());
+      }
+    });
   }
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));

@@ -3,13 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../../src/runtime/data-source';
-import {
-  type Environment,
-  cleanEnvironment,
-  complaint,
-  petstore,
-  petstoreScript,
-} from '../../support/command-line';
+import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
 import { letOthersRead } from '../../support/embedded-postgres-bench';
 import { until } from '../../support/eventually';
 import { ROOT, filesOf } from '../../support/files';
@@ -58,19 +52,17 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   }
 });
 
-it('the service and commands keep their compiled code, and do without where it is damaged', async () => {
+it('commands keep their compiled code, and do without where it is damaged', async () => {
   const copy = bench.folder('copy');
   cpSync(installation(), copy, { recursive: true, filter: (file) => !file.endsWith('.compiled') });
-  const run = (args: string[], environment?: Environment) =>
-    petstore(args, environment, { installation: copy });
-  const both = () => Promise.all([run(['version']), run(['serve'], { PORT: 'x' })]);
-  const printed = await both();
-  expect(printed).toEqual([expect.objectContaining({ code: 0 }), complaint(1, /PORT takes .*, not "x"\./)]);
+  const version = () => petstore(['version'], {}, { installation: copy });
+  const printed = await version();
   const entries = readdirSync(join(copy, 'dist/.compiled'), { recursive: true, withFileTypes: true });
   const kept = entries.filter((entry) => entry.isFile());
-  expect(kept.length).toBeGreaterThanOrEqual(2);
+  expect(kept).not.toEqual([]);
   for (const { parentPath, name } of kept) writeFileSync(join(parentPath, name), 'damaged');
-  expect(await both()).toEqual(printed);
+  expect(await version()).toEqual(printed);
+  expect(printed.code).toBe(0);
 });
 
 it('`npm start` after a production install starts what is built, or says in one line what is missing', async () => {
