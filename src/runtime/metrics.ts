@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type RequestListener, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
@@ -222,6 +223,8 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   server.maxConnections = MAX_CONNECTIONS;
   connections.receive(answer, () => Promise.resolve({}));
   await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
+  const { address: host, port } = server.address() as AddressInfo;
+  new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);
 }
 
 /**

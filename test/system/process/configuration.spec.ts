@@ -47,7 +47,7 @@ it('a port that is taken is reported in one line, also by workers, before a data
   taken.close();
 });
 
-it('a HOST with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted', async () => {
+it('a HOST or METRICS_PORT with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted', async () => {
   const lookups = join(bench.folder('names'), 'lookups.js');
   // Both have the form of a system with IPv4 and IPv6, which not every machine has.
   const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
@@ -60,14 +60,16 @@ it('a HOST with several addresses is listened on at one of them, which the log n
      dns.promises.lookup = async (name, options) => of(options);`,
   );
   const NODE_OPTIONS = `--require=${lookups}`;
-  const METRICS_PORT = String(await freePort());
+  const metricsPort = await freePort();
+  const METRICS_PORT = `localhost:${metricsPort}`;
   const service = await bench.serve(
-    { DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS, METRICS_PORT },
+    { DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS, METRICS_PORT, LOG_LEVEL: 'info' },
     { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
   );
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
   await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+  expect(service.log.join('\n')).toContain(`"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`);
 
   expect(service.log.join('\n')).toMatch(
     /"At most 120 connections are accepted instead of 15000, and webhooks get at most 30 of 5000 sockets, .*only 300 desc/,
@@ -78,7 +80,7 @@ it('a HOST with several addresses is listened on at one of them, which the log n
   );
   await Promise.allSettled(connections.map((connection) => once(connection, 'connect')));
   await eventually(async () => {
-    const metrics = await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`);
+    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
     expect(await metrics.text()).toMatch(/^petstore_http_connections 60$/m);
   });
   connections.forEach((connection) => connection.destroy());
