@@ -169,6 +169,7 @@ async function copyToFolder(
     await rename(partial, folder);
     return tables;
   } finally {
-    await rm(partial, { recursive: true, force: true });
+    // Ignore an error, which would hide the reason why the copy failed.
+    await rm(partial, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -22,8 +22,8 @@ export async function typedPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOOP') {
-      throw new OperatorError(systemMessage('follow', path, error));
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new OperatorError(systemMessage('open', path, error));
     }
   }
   const target = await readlink(path).catch(() => undefined);

@@ -181,6 +181,7 @@ describe('a store on a server', () => {
     writeFileSync(path('used', 'note'), 'mine');
     for (const [target, code, reason] of [
       [path('used'), 1, /used already exists/],
+      [path('used', 'note', 'copy'), 1, /cannot open \S+note\/copy: not a directory\./],
       ['postgres://user:not-to-be-seen@127.0.0.1:1/store', 1, /not changed: connect ECONNREFUSED/],
       ['mysql://user:not-to-be-seen@host/store', 2, /--to takes a URL/],
       ['postgres://user:not-to-be-seen@host/store?sslmode=prefer', 2, /--to takes sslmode disable, require/],

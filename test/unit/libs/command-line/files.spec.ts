@@ -38,9 +38,7 @@ describe('a file that is written', () => {
     await writeFile(path('link'), false, (write) => write('content'));
     expect([readdirSync(folder), readdirSync(path('folder'))]).toEqual([['folder', 'link'], ['there']]);
     symlinkSync('circle', path('circle'));
-    const failure = new OperatorError(
-      `cannot follow ${path('circle')}: too many symbolic links encountered.`,
-    );
+    const failure = new OperatorError(`cannot open ${path('circle')}: too many symbolic links encountered.`);
     await expect(writeFile(path('circle'), true, () => Promise.resolve())).rejects.toEqual(failure);
   });
 
