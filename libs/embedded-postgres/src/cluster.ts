@@ -54,6 +54,10 @@ export function checkedFolder(given: string, shared = '/var/lib/embedded-postgre
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
     );
   }
+  const clusterStats = fs.statSync(cluster, { throwIfNoEntry: false });
+  if (clusterStats && (clusterStats.mode & 0o700) !== 0o700) {
+    throw new EmbeddedPostgresError(withRemedy(`data directory "${cluster}" has invalid permissions`));
+  }
   // If root starts the server, it runs as the owner of existing data or as an account of its own, because PostgreSQL
   // refuses to run as root.
   const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);

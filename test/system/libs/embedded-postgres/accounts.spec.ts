@@ -47,6 +47,9 @@ async function failure(settings: object, how: How = {}): Promise<string | undefi
   return (await bench.hold(checkout, settings, how).report).error;
 }
 
+const invalidPermissions = (cluster: string) =>
+  `data directory "${cluster}" has invalid permissions; run chmod 700 on that directory`;
+
 describe('as root', () => {
   asRoot('serves a checkout and data below a folder which only root may enter (needs root)', async () => {
     fs.mkdirSync(bench.path('closed'), { mode: 0o700 });
@@ -91,6 +94,8 @@ describe('as root', () => {
         await serve(checkout, options('one'));
         expect(owners()).toEqual(new Set([after]));
       }
+      fs.chmodSync(cluster, 0);
+      expect(await failure(options('one'))).toBe(invalidPermissions(cluster));
     },
   );
 
@@ -165,10 +170,10 @@ asRoot(
       /EACCES: permission denied.*; let this user write to that folder/,
     );
     const cluster = bench.path('plain', '.data', 'data');
-    fs.chmodSync(cluster, 0o770);
-    expect(await failure(options('plain', '.data'), USER)).toContain(
-      `data directory "${cluster}" has invalid permissions; run chmod 700 on that directory; see `,
-    );
+    for (const mode of [0o770, 0o600, 0]) {
+      fs.chmodSync(cluster, mode);
+      expect(await failure(options('plain', '.data'), USER)).toContain(invalidPermissions(cluster));
+    }
     const nameless = { uid: 12_345, gid: 12_345 };
     homeOf(nameless, 'nameless');
     expect(await failure(options('nameless', '.data'), nameless)).toMatch(
