@@ -127,7 +127,7 @@ async function send(url: URL, request: RequestInit): Promise<Response> {
     if (NOT_SENT.includes(code ?? '')) {
       throw new UsageError(`The request cannot be sent: ${message}.`);
     }
-    throw serviceUnreachable(url.origin, message);
+    throw serviceUnreachable(url.origin, error);
   }
 }
 

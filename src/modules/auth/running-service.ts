@@ -23,11 +23,14 @@ function serviceUrl(text: string): string {
   return text.replace(/\/$/, '');
 }
 
-export function serviceUnreachable(url: string, reason: string): OperatorError {
-  return new OperatorError(
-    `No service answers at ${url} (${reason}). Start the service with ${PETSTORE} serve, or name another address with --url.`,
-    'no_service',
-  );
+export function serviceUnreachable(url: string, fetchError: unknown): OperatorError {
+  // The error has a code and no message if the host has several addresses, and all of them fail.
+  const { message, code } = ((fetchError as Error).cause ?? fetchError) as NodeJS.ErrnoException;
+  const remedy =
+    message === 'bad port'
+      ? 'Node.js and browsers block this port: let the service listen on another one, such as 3000.'
+      : `Start the service with ${PETSTORE} serve, or name another address with --url.`;
+  return new OperatorError(`No service answers at ${url} (${message || code}). ${remedy}`, 'no_service');
 }
 
 export function keyInEnvironment({ PETSTORE_KEY = '' }: NodeJS.ProcessEnv): string {

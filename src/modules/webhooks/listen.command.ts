@@ -115,7 +115,7 @@ async function* follow(
       throw error;
     }
     throw error.code === 'no_answer'
-      ? serviceUnreachable(baseUrl, (error.cause as Error).message)
+      ? serviceUnreachable(baseUrl, error.cause)
       : new OperatorError(error.message, error.code);
   }
 }

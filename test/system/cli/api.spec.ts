@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { RunningCommand, complaint, unlimitedKey } from '../../support/command-line';
 import { listen, until } from '../../support/eventually';
+import { freePort } from '../../support/redis-server';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
@@ -105,10 +106,16 @@ describe('petstore api', () => {
     ).toMatchObject({ code: 0 });
   });
 
-  it('says how to start the service where none answers', async () => {
-    const outcome = await runCommand(['api', 'GET', '/pets', '--url', 'http://127.0.0.1:1'], environment);
-    expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toMatch(/^petstore: No service answers at http:\/\/127\.0\.0\.1:1 .* serve/);
+  it('says how to start the service where none answers, and that fetch blocks a port', async () => {
+    const unused = `http://127.0.0.1:${await freePort()}`;
+    for (const command of ['api /pets', 'webhooks listen']) {
+      const to = (url: string) => runCommand([...command.split(' '), '--url', url], environment);
+      const isNone =
+        /No service answers at \S+ \(connect ECONNREFUSED .*\)\. Start the service with .* serve/;
+      expect(await to(unused)).toEqual(complaint(1, isNone));
+      const isBlocked = /127\.0\.0\.1:6000 \(bad port\)\. Node\.js and browsers block this port: /;
+      expect(await to('http://127.0.0.1:6000')).toEqual(complaint(1, isBlocked));
+    }
   });
 });
 
