@@ -28,6 +28,12 @@ const CATEGORIES_BY_NAME = {
     GROUP BY category.name`,
 };
 
+/** Finds a line that a run has created, by the beginning of its idempotency key. */
+const LINE_OF_RUN = {
+  text: `SELECT FROM idempotency_records WHERE name > $1::text AND name < $1::text || 'a'
+    AND created_at + interval '24 hours' > now() LIMIT 1`,
+};
+
 export interface ImportOptions {
   /** The first line to import. Earlier lines were imported by an interrupted import. */
   fromLine?: number;
@@ -143,6 +149,12 @@ class ImportRun {
   ) {}
 
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
+    const { run } = this.options;
+    const begin = `${SERVICE_CALLER} ${run} `;
+    if (run !== undefined && (await this.services.database.query(LINE_OF_RUN, [begin])).length === 0) {
+      const message = `The store has no line of import ${run} from the last 24 hours. To begin a new import, leave out --run.`;
+      throw new OperatorError(message, 'unknown_run');
+    }
     let number = 0;
     let group: NumberedLine[] = [];
     for await (const text of linesOf(source)) {

@@ -178,7 +178,7 @@ describe('an import', () => {
 });
 
 describe('an import that goes on', () => {
-  it('writes no line twice, wherever the one before it ended', async () => {
+  it('writes no line twice, wherever the one before it ended, and refuses a run that never began', async () => {
     const file = aFile(
       aCategory(1),
       aPetLine('Rex', 1),
@@ -191,6 +191,13 @@ describe('an import that goes on', () => {
     for (const fromLine of [1, 3, 4]) {
       expect((await load(file, { fromLine, run, onRepeated })).error).toBeUndefined();
     }
+    const unknown = await load(file, { run: run.replace(/.$/, 'x') });
+    expect(unknown.error).toMatchObject({
+      code: 'unknown_run',
+      message: expect.stringMatching(
+        /^The store has no line of import \S+x .*, leave out --run\.$/,
+      ) as string,
+    });
     expect([(await exported()).length, await petNames()]).toEqual([5, ['Rex', 'Ada', 'Tom']]);
   });
 
