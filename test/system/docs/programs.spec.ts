@@ -235,25 +235,28 @@ it.each(LANGUAGES)(
 );
 
 it('The receiver accepts signed deliveries, and refuses others with the reason in its log', async () => {
-  /** Starts it on a port, and waits until it listens. */
-  async function receive(port: string, secret?: string) {
-    const lines = start(['receive.mjs'], { PORT: port, WEBHOOK_SECRET: secret });
+  /** Starts it on a free port, and waits until it listens. */
+  async function receive(secret?: string) {
+    const lines = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
     await until(() => lines().length > 0);
-    return lines;
+    return { lines, url: `http://127.0.0.1:${lines()[0]!.split(' ').at(-1)}/` };
   }
-  const withoutSecret = await receive('0');
-  const url = `http://127.0.0.1:${withoutSecret()[0]!.split(' ').at(-1)}/`;
-  const refused = async (lines: () => string[], reason: string) => {
+  const refused = async ({ lines, url }: Awaited<ReturnType<typeof receive>>, reason: string) => {
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
     await until(() => lines().some((line) => line.startsWith(`Refused: ${reason}`)));
   };
+  const withoutSecret = await receive();
   await refused(withoutSecret, 'The secret is not whsec_ and base64.');
-  const { body } = await caller.post<{ secret: string }>('/webhooks', { url, types: ['pet.created'] });
-  running.splice(0).forEach((child) => child.kill('SIGKILL'));
-  const lines = await receive(new URL(url).port, body.secret);
-  await refused(lines, 'The timestamp');
+  const { url } = withoutSecret;
+  const { body } = await caller.post<{ id: number; secret: string }>('/webhooks', {
+    url,
+    types: ['pet.created'],
+  });
+  const receiver = await receive(body.secret);
+  await refused(receiver, 'The timestamp');
+  await caller.patch(`/webhooks/${body.id}`, { url: receiver.url });
   // The receiver has the system's clock, and refuses what is older than five minutes by it.
   service.clock.set(Date.now());
   const pet = await arrange.pet();
-  await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
+  await until(() => receiver.lines().includes(`pet.created ${JSON.stringify(pet)}`));
 });
