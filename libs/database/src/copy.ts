@@ -145,7 +145,9 @@ async function copyTable(
   await pipeline(rows, counted, table);
 }
 
-const SEQUENCES = `SELECT quote_ident(relname) AS name FROM pg_class
+/** Lists the sequences of columns: the target may also have sequences of other programs. */
+const SEQUENCES = `SELECT quote_ident(relname) AS name
+  FROM pg_class JOIN pg_depend ON objid = pg_class.oid AND classid = 'pg_class'::regclass AND deptype IN ('a', 'i')
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
 /** Copies the current values of the sequences last, so that they are above all copied ids. */

@@ -225,8 +225,9 @@ describe('Copying:', () => {
 
     it('leaves out what another program has in the schema', async () => {
       await from.query('CREATE TABLE notes (id serial)');
+      await to.query('CREATE SEQUENCE strangers');
       await copy();
-      await from.query('DROP TABLE notes');
+      await Promise.all([from.query('DROP TABLE notes'), to.query('DROP SEQUENCE strangers')]);
       expect(await contentOf(to)).toEqual(await contentOf(from));
     });
 
