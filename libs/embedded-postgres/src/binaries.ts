@@ -127,6 +127,8 @@ export function reasonIn(output: string): string {
 }
 
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
+  // A folder that this program has just created has the mode 0700, unless its file system has no permissions.
+  [/init-\w+" has invalid perm|could not change perm/, 'choose a folder on a file system with owners'],
   [/invalid permissions/, 'run chmod 700 on that directory'],
   [/wrong ownership/, 'run this program as the owner of that directory'],
   [/could not look up effective user ID/, 'run this program as a user that is listed in /etc/passwd'],

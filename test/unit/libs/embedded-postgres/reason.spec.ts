@@ -22,6 +22,8 @@ it('finds the line that says why a program failed', () => {
 
 it.each([
   ['data directory "/x/data" has invalid permissions', /chmod 700/],
+  ['data directory "/x/init-BKHW3s" has invalid permissions', /a file system with owners/],
+  ['initdb: error: could not change permissions of directory "/x": Operation not permitted', /with owners/],
   [
     'initdb: error: could not look up effective user ID 12345: user does not exist',
     /listed in \/etc\/passwd/,
