@@ -123,8 +123,11 @@ const SWAGGER_UI_PLUGINS = [
       const ref = (part) => part?.querySelectorAll('select, textarea').forEach((field) => (field.ariaLabel ??= nameOf(props)));
       return React.createElement('div', { ref }, React.createElement(Original, props));
     };
-    const [example, text] = [named(() => 'Example'), named(() => 'Content')];
-    return { wrapComponents: { ExamplesSelect: example, TextArea: text, JsonSchemaForm: named((props) => props.description) } };
+    const changed = (changes) => (Original) => (props) => React.createElement(Original, { ...props, ...changes });
+    return { wrapComponents: {
+      ExamplesSelect: named(() => 'Example'), TextArea: named(() => 'Content'), JsonSchemaForm: named((props) => props.description),
+      CloseIcon: changed({ 'aria-hidden': false, 'aria-label': 'Close', role: 'img' }), Button: changed({ 'aria-label': undefined }),
+    } };
   }`,
 ];
 

@@ -125,6 +125,8 @@ describe('Below a prefix that a proxy removes', () => {
     const { 'x-api-key': sent, 'idempotency-key': once } = await (await answer).request().allHeaders();
     expect([sent, once]).toEqual([key, undefined]);
     await panel.getByText('201 Created').waitFor();
+    // The button that closes the panel stands at the same place.
+    expect(await page.locator('.site button').isHidden()).toBe(true);
 
     // What stands in the editor is sent, however soon after it is typed.
     const editor = panel.locator('.cm-content').first();
@@ -145,6 +147,8 @@ describe('Below a prefix that a proxy removes', () => {
     await shown.getByText('{$request.body#/url}').click();
     await shown.getByText('webhook-signature', { exact: true }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
+    const statuses = shown.getByRole('tablist').last();
+    expect(await statuses.evaluate((list) => list.scrollWidth - list.clientWidth)).toBe(0);
     // The name of a plan stands in one line.
     expect((await page.getByText('business', { exact: true }).boundingBox())!.height).toBeLessThan(50);
     expect(await shown.innerText()).toContain(`curl -i -X POST ${addressOf('/shop/webhooks', port)}`);
@@ -189,6 +193,7 @@ describe('Below a prefix that a proxy removes', () => {
     expect(await (await show('listOrders')).locator('.try-out__btn').count()).toBe(0);
     const { key } = await service.issueKey();
     await page.getByRole('button', { name: 'Authorize' }).first().click();
+    await expectAccessible('the dialog of Swagger UI, light');
     await page.locator('.dialog-ux input').first().fill(key);
     await page.locator('.dialog-ux .authorize').first().click();
     await page.locator('.dialog-ux .btn-done').first().click();
@@ -201,6 +206,10 @@ describe('Below a prefix that a proxy removes', () => {
     await expectAccessible('an operation of Swagger UI, light');
     await page.getByRole('button', { name: 'Dark colours' }).click();
     await expectAccessible('an operation of Swagger UI, dark', COLOURS);
+    // On a phone, the description of a header is as wide as the response.
+    await page.setViewportSize(PHONE.viewport);
+    const description = created.locator('.headers td:nth-child(2)').first();
+    expect((await description.boundingBox())!.width).toBeGreaterThan(280);
   });
 });
 

@@ -26,18 +26,23 @@ globalThis.Scalar.createApiReference('#reference', {
 });
 
 document.querySelector('.skip').addEventListener('click', (event) => {
-  const main = document.querySelector('#reference main');
-  if (main) {
-    // A hash would be an operation for Scalar.
-    event.preventDefault();
-    main.tabIndex = -1;
-    main.focus();
+  // A hash would be an operation for Scalar.
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+});
+
+// On a phone, the response is below the request, outside of the window.
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('[data-addressbar-action="send"]')) {
+    document.querySelector('section:has(> .response-section-content)').scrollIntoView({ block: 'nearest' });
   }
 });
 
 /** Names parts that Scalar leaves without a name, or gives the form of another product's key. */
 function nameParts() {
   const all = (selector) => document.querySelectorAll(selector);
+  for (const main of all('#reference main')) Object.assign(main, { id: 'content', tabIndex: -1 });
+  for (const bar of all('.t-doc__header')) Object.assign(bar, { role: 'navigation', ariaLabel: 'Contents' });
   for (const field of all('input[placeholder^="QUxM"]')) {
     field.placeholder = 'psk_live_…';
     field.ariaLabel = 'API key';
