@@ -42,7 +42,10 @@ document.addEventListener('click', ({ target }) => {
 function nameParts() {
   const all = (selector) => document.querySelectorAll(selector);
   for (const main of all('#reference main')) Object.assign(main, { id: 'content', tabIndex: -1 });
-  for (const bar of all('.t-doc__header')) Object.assign(bar, { role: 'navigation', ariaLabel: 'Contents' });
+  for (const header of all('.t-doc__header > header')) {
+    header.role = 'none';
+    Object.assign(header.parentElement, { role: 'navigation', ariaLabel: 'Contents' });
+  }
   for (const field of all('input[placeholder^="QUxM"]')) {
     field.placeholder = 'psk_live_…';
     field.ariaLabel = 'API key';
