@@ -6,7 +6,6 @@ import { ClientsService } from '../modules/auth';
 import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
 import { CategoriesService } from '../modules/categories';
 import { type PetStatus, PetsService } from '../modules/pets';
-import { agreedPlan } from '../modules/quotas';
 import { PETSTORE } from '../program';
 
 export const DEMO_CLIENT = 'demo';
@@ -67,7 +66,7 @@ export class SeedService {
       if (await this.clients.exists(DEMO_CLIENT, transaction)) {
         return null;
       }
-      await this.clients.create(DEMO_CLIENT, agreedPlan('free'), transaction);
+      await this.clients.create(DEMO_CLIENT, { plan: 'free' }, transaction);
       return withKey ? (await this.clients.issueKey({ client: DEMO_CLIENT }, transaction)).key : null;
     });
   }

@@ -12,7 +12,7 @@ import { ClientsService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
-import { RedisConnection, agreedPlan } from '../../src/modules/quotas';
+import { RedisConnection } from '../../src/modules/quotas';
 import { type AllSettings, readSettings } from '../../src/features';
 import type { LogLevel } from '../../src/settings';
 import { ApiCaller } from './api-caller';
@@ -73,11 +73,11 @@ export class TestService {
   /** A new client with a key; unlimited for all practical purposes unless a plan is given. */
   async issueKey(options: KeyOptions = {}): Promise<{ key: string; keyId: number; client: string }> {
     const { plan = 'enterprise', scopes, expiresAt } = options;
-    const custom = plan === 'enterprise' ? 1_000_000 : undefined;
+    const custom = plan === 'enterprise' ? 1_000_000 : null;
+    const { perMinute = custom, perDay = custom } = options;
     TestService.clients += 1;
     const client = `client-${TestService.clients}`;
-    const choice = agreedPlan(plan, options.perMinute ?? custom, options.perDay ?? custom);
-    await this.app.get(ClientsService).create(client, choice);
+    await this.app.get(ClientsService).create(client, { plan, perMinute, perDay });
     const { key, record } = await this.app.get(ClientsService).issueKey({ client, scopes, expiresAt });
     this.log.forbid(key);
     return { key, keyId: record.id, client };

@@ -9,7 +9,7 @@ import { AuditTrail, changesOf } from '../audit';
 import { digestOf, newApiKey, stateOf } from './api-key';
 import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
-type PlanTerms = Pick<Client, 'plan' | 'perMinute' | 'perDay'>;
+type PlanTerms = Pick<Client, 'plan'> & Partial<Pick<Client, 'perMinute' | 'perDay'>>;
 
 /** Injection token for the features that keep data of a client, such as webhooks. */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
@@ -43,7 +43,11 @@ export class ClientsService {
     @Inject(CLIENT_DEPENDENTS) private readonly dependents: readonly ClientDependent[],
   ) {}
 
-  create(name: string, { plan, perMinute, perDay }: PlanTerms, outer?: Transaction): Promise<Client> {
+  create(
+    name: string,
+    { plan, perMinute = null, perDay = null }: PlanTerms,
+    outer?: Transaction,
+  ): Promise<Client> {
     const details = { plan, perMinute, perDay };
     const work = async (transaction: Transaction) => {
       const client = await transaction.save(Client, { name, ...details });
@@ -83,7 +87,7 @@ export class ClientsService {
     return this.get(name, transaction, { mode: 'pessimistic_write' });
   }
 
-  setPlan(name: string, { plan, perMinute, perDay }: PlanTerms): Promise<Client> {
+  setPlan(name: string, { plan, perMinute = null, perDay = null }: PlanTerms): Promise<Client> {
     return this.change(name, 'client.plan_changed', { plan, perMinute, perDay });
   }
 

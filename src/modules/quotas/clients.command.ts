@@ -19,7 +19,7 @@ import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService } from '../auth';
 import { LESS_IMPORTANT, declareClient, describeInList } from './keys.command';
-import { AGREED_PLANS, PLANS, agreedPlan, limitsOf } from './rules/limits';
+import { AGREED_PLANS, PLANS, limitsOf } from './rules/limits';
 
 const AGREED_ONLY = `${AGREED_PLANS.join(' and ')} plan only`;
 const requests = wholeNumber(1, 2_147_483_647);
@@ -40,11 +40,16 @@ interface PlanOptions extends OutputOptions {
 }
 
 function planOf({ plan, perMinute, perDay }: PlanOptions) {
-  try {
-    return agreedPlan(plan, perMinute, perDay);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
+  const isAgreed = AGREED_PLANS.some((agreed) => agreed === plan);
+  if (isAgreed && (perMinute === undefined || perDay === undefined)) {
+    throw new UsageError(`The plan ${plan} needs both --per-minute and --per-day.`);
   }
+  if (!isAgreed && (perMinute !== undefined || perDay !== undefined)) {
+    throw new UsageError(
+      `The plan ${plan} has fixed limits; only ${AGREED_PLANS.join(' and ')} takes --per-minute and --per-day.`,
+    );
+  }
+  return { plan, perMinute, perDay };
 }
 
 function planOption(command: Commander, description: string): Option {

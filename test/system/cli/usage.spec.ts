@@ -29,7 +29,12 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['clients create --name', /'--name <name>' argument missing/],
     ['clients create --name -x', /--name: a client name is 1 to/],
     ['clients create --name acme --plan gold', /--plan: Allowed choices are free, pro, business, enterprise/],
-    ['clients create --name acme --plan pro --per-day 5', /pro has fixed limits/],
+    [
+      'clients create --name acme --plan pro --per-day 5',
+      /pro has fixed limits; only enterprise takes --per-minute/,
+    ],
+    ['clients create acme --per-minute 5', /free has fixed limits/],
+    ['clients create acme --plan enterprise --per-minute 5', /needs both --per-minute and --per-day/],
     ['clients set-plan acme --plan enterprise --per-day 5', /needs both --per-minute and --per-day/],
     ['clients show', /give <client> once: as an argument, or with --client/],
     ['clients list --output yaml', /unknown option '--output' \(see --help\)/],

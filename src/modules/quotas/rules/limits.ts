@@ -16,30 +16,6 @@ export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 
-/**
- * Checks a plan and limits that an operator entered.
- * @throws Error for the operator, if the plan is unknown, if a plan without fixed limits lacks a limit, or if limits
- * are given for a plan that has fixed limits
- */
-export function agreedPlan(plan: string, perMinute?: number, perDay?: number) {
-  const fixed = LIMITS.get(plan);
-  if (fixed === undefined) {
-    throw new Error(`There is no plan ${plan}. Plans are ${PLANS.join(', ')}.`);
-  }
-  if (fixed === null) {
-    if (perMinute === undefined || perDay === undefined) {
-      throw new Error(`The plan ${plan} needs both --per-minute and --per-day.`);
-    }
-    return { plan, perMinute, perDay };
-  }
-  if (perMinute !== undefined || perDay !== undefined) {
-    throw new Error(
-      `The plan ${plan} has fixed limits; only ${AGREED_PLANS.join(' and ')} takes --per-minute and --per-day.`,
-    );
-  }
-  return { plan, perMinute: null, perDay: null };
-}
-
 /** @throws Error if this version of the service does not know the plan, which a newer version may have added */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;

@@ -1,5 +1,5 @@
 import { ClientsService } from '../../../../src/modules/auth';
-import { QuotasService, agreedPlan } from '../../../../src/modules/quotas';
+import { QuotasService } from '../../../../src/modules/quotas';
 import { DEMO_CLIENT, SeedService } from '../../../../src/runtime/seed';
 import { without } from '../../../support/limits';
 import { useService } from '../../../support/use-service';
@@ -41,7 +41,7 @@ const instant = (later: number) => new Date(service.clock.now() + later).toISOSt
 const CHANGES: [action: string, work: (of: Key) => Promise<unknown>, details: object][] = [
   [
     'client.plan_changed',
-    ({ client }) => clients().setPlan(client, agreedPlan('enterprise', 5, 50)),
+    ({ client }) => clients().setPlan(client, { plan: 'enterprise', perMinute: 5, perDay: 50 }),
     {
       plan: { before: 'free', after: 'enterprise' },
       perMinute: { before: null, after: 5 },
@@ -77,7 +77,7 @@ describe('exactly one correct entry is written for', () => {
   test('client.created and key.issued, with what was agreed', async () => {
     const expiresAt = new Date(service.clock.now() + HOUR);
     const entries = await added(async () => {
-      await clients().create('new', agreedPlan('enterprise', 7, 70));
+      await clients().create('new', { plan: 'enterprise', perMinute: 7, perDay: 70 });
       await clients().issueKey({ client: 'new', scopes: ['read'], expiresAt });
     });
     // Nothing else is in them, and so no key either.
@@ -130,7 +130,7 @@ test('a command that changes nothing writes no entry', async () => {
   const idle = async () => {
     await clients().revokeKey(keyId);
     await bans().unban(keyId);
-    await clients().setPlan(client, agreedPlan('free'));
+    await clients().setPlan(client, { plan: 'free' });
     await clients().rename(client, client);
   };
   expect(await added(idle)).toEqual([]);
@@ -141,8 +141,8 @@ test('a command that fails writes no entry', async () => {
   const revoked = await aKey();
   await clients().revokeKey(revoked.keyId);
   const failures = [
-    () => clients().create(client, agreedPlan('free')),
-    () => clients().setPlan('nobody', agreedPlan('pro')),
+    () => clients().create(client, { plan: 'free' }),
+    () => clients().setPlan('nobody', { plan: 'pro' }),
     () => clients().issueKey({ client: 'nobody' }),
     () => clients().rotateKey(revoked.keyId, 0),
     () => clients().revokeKey(4711),
@@ -162,8 +162,8 @@ test('a change whose entry cannot be written is rolled back', async () => {
   };
   const before = await state();
   const actions = [
-    () => clients().create('unentered', agreedPlan('free')),
-    () => clients().setPlan(client, agreedPlan('pro')),
+    () => clients().create('unentered', { plan: 'free' }),
+    () => clients().setPlan(client, { plan: 'pro' }),
     () => clients().issueKey({ client }),
     () => clients().rotateKey(keyId, 0),
     () => clients().revokeKey(keyId),

@@ -1,7 +1,6 @@
 import type { Key } from '#libs/client';
 import { ClientsService } from '../../../../src/modules/auth';
 import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
-import { agreedPlan } from '../../../../src/modules/quotas';
 import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { call, limitsIn, standing, without } from '../../../support/limits';
@@ -203,7 +202,7 @@ describe('Every instance soon applies', () => {
   it('a change of the plan, from the next request on: refused requests used no quota', async () => {
     const { client, callers } = await aKnownKey('free');
     await call(callers[0]!, 65);
-    await clients().setPlan(client, agreedPlan('pro'));
+    await clients().setPlan(client, { plan: 'pro' });
     const limits = () => Promise.all(callers.map(async (one) => (await standing(one)).minute.limit));
     await until(async () => (await limits()).every((limit) => limit === 300));
     const [answer] = await call(callers[0]!, 1);
