@@ -127,7 +127,9 @@ it('The unit for systemd starts the service with a setting of the service, enoug
   expect(unit.ExecStart).toMatch(/ node bin\/petstore\.js serve$/);
   const [name = '', value] = unit.Environment!.split('=');
   expect(readSettings({ [name]: value }).dataDirectory).toBe(`/var/lib/${unit.StateDirectory}/data`);
-  expect([Number(unit.LimitNOFILE) >= 16_300, Number(unit.TimeoutStopSec) >= 40]).toEqual([true, true]);
+  const [, needed = ''] = /needs ([\d,]+) descriptors/.exec(read('docs/operations/running.md'))!;
+  expect(Number(unit.LimitNOFILE)).toBeGreaterThan(Number(needed.replace(',', '')));
+  expect(Number(unit.TimeoutStopSec)).toBeGreaterThanOrEqual(40);
   expect(unit).toMatchObject({ KillMode: 'mixed', Restart: 'on-failure', WantedBy: 'multi-user.target' });
 });
 
