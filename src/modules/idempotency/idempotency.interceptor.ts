@@ -21,6 +21,7 @@ import {
   assertConditions,
   assertPathConditions,
   composed,
+  headerValuesOf,
 } from '#libs/http';
 import { keyOf } from '../auth';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
@@ -152,8 +153,8 @@ export function SendsCommands(): ClassDecorator {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Check `headersDistinct` as well: Node joins repeated headers with ", ", which a single key may contain, too.
-  if (key?.includes(', ') && request.raw.headersDistinct['idempotency-key']!.length > 1) {
+  // Node joins repeated header fields with ", ", which a single key may contain as well. Count the fields.
+  if (headerValuesOf(request.raw, 'idempotency-key').length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }
   if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {

@@ -27,6 +27,8 @@ function post(body: string) {
   return send('POST /categories', [JSON_TYPE], body);
 }
 
+const KEYED = [JSON_TYPE, 'Content-Length: 2', 'Idempotency-Key: a'];
+
 // What is JSON and what is not is tested in test/unit/libs/http/parse-json.spec.ts.
 test.each([
   ['malformed_json', [JSON_TYPE, 'Content-Length: 11'], '{"name":"A"', ''],
@@ -34,6 +36,7 @@ test.each([
   ['validation_failed', [JSON_TYPE, 'Content-Length: 0'], '', 'needs a body'],
   ['validation_failed', [], '', 'needs a body'],
   ['validation_failed', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'needs a body'],
+  ['validation_failed', [...KEYED, '__proto__: x', 'Idempotency-Key: b'], '{}', 'must be given once'],
 ])('400 %s: with %j, the body %j', async (code, fields, body, message) => {
   const answer = await bench.withKey('POST /categories', fields, body);
   expectError(answer, 400, code, 'key');
