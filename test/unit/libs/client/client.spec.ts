@@ -9,10 +9,73 @@ import {
   createPetStoreClient,
 } from '#libs/client';
 import { until } from '../../../support/eventually';
-import { KEY, LOST, NO_PETS, failure, failureOf, json, scriptedSdk } from '../../../support/scripted';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
+
+const KEY = 'psk_live_secret';
+
+type Reply = Response | Error | ((request: Request) => Response | Promise<Response>);
+
+interface Sent {
+  method: string;
+  url: string;
+  redirect: string;
+  headers: Headers;
+  body: string;
+}
+
+/** An SDK whose requests go to a list of replies instead of a network; time passes only where it waits. */
+function scriptedSdk(replies: Reply[], options: Partial<PetStoreOptions> = {}) {
+  const sent: Sent[] = [];
+  const waits: number[] = [];
+  let now = 0;
+  const sdk = createPetStoreClient({
+    baseUrl: 'http://store.test',
+    apiKey: KEY,
+    now: () => now,
+    sleep: (milliseconds) => {
+      waits.push(milliseconds);
+      now += milliseconds;
+      return Promise.resolve();
+    },
+    ...options,
+    fetch: async (request) => {
+      const { method, url, headers, redirect } = request;
+      sent.push({ method, url, headers, redirect, body: await request.clone().text() });
+      const reply = replies[Math.min(sent.length, replies.length) - 1]!;
+      if (reply instanceof Error) {
+        throw reply;
+      }
+      return typeof reply === 'function' ? await reply(request) : reply.clone();
+    },
+  });
+  return { sdk, sent, waits, pass: (milliseconds: number) => void (now += milliseconds) };
+}
+
+function json(body: unknown, headers: Record<string, string> = {}, status = 200): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+  });
+}
+
+function failure(status: number, code: string, headers: Record<string, string> = {}): Response {
+  return json({ code, message: `It is ${code}.`, status }, headers, status);
+}
+
+const NO_PETS = json([]);
+const LOST = new TypeError('fetch failed');
+
+/** What the promise was rejected with. */
+async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('It succeeded.');
+    },
+    (error: unknown) => error,
+  );
+}
 
 beforeEach(() => jest.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => jest.restoreAllMocks());
@@ -466,6 +529,43 @@ it.each([
   expect(waits).toEqual(Array(5).fill(1_000));
 });
 
+describe('A follower from now on', () => {
+  const pageTo = (cursor: string, events: object[] = []) =>
+    json(events, { Link: `</events?cursor=${cursor}>; rel="next"` });
+  const urlOf = (cursor: string, wait: number) =>
+    `http://store.test/events?limit=100&cursor=${cursor}&type=pet.created&wait=${wait}`;
+  const query = { cursor: 'now', type: ['pet.created' as const] };
+
+  it('does not wait for the first event, so that it has a cursor when an abort ends its wait', async () => {
+    const controller = new AbortController();
+    const { sdk, sent } = scriptedSdk([pageTo('a'), silent]);
+    const pages = sdk.followEvents({ query, signal: controller.signal });
+    expect((await pages.next()).value).toMatchObject({ data: [], next: 'a' });
+    const ended = failureOf(pages.next());
+    await until(() => sent.length === 2);
+    controller.abort(new Error('enough'));
+    expect(await ended).toEqual(new Error('enough'));
+    expect(sent.map(({ url }) => url)).toEqual([urlOf('now', 0), urlOf('a', 25)]);
+  });
+
+  it('continues by itself after lost connections, with the same cursor', async () => {
+    const replies = [pageTo('a'), LOST, LOST, pageTo('b', [{}, {}]), pageTo('c', [{}])];
+    const { sdk, sent } = scriptedSdk(replies, { maxAttempts: 1 });
+    const pages = sdk.followEvents({ query });
+    const seen: (number | undefined)[] = [];
+    for (let page = 0; page < 3; page += 1) seen.push((await pages.next()).value?.data.length);
+    expect(seen).toEqual([0, 2, 1]);
+    const waiting = ['a', 'a', 'a', 'b'].map((cursor) => urlOf(cursor, 25));
+    expect(sent.map(({ url }) => url)).toEqual([urlOf('now', 0), ...waiting]);
+  });
+
+  it('ends with an error that does not pass', async () => {
+    const { sdk, sent } = scriptedSdk([failure(400, 'invalid_cursor')]);
+    expect(await failureOf(sdk.followEvents({ query }).next())).toMatchObject({ code: 'invalid_cursor' });
+    expect(sent.length).toBe(1);
+  });
+});
+
 describe('The pages of a list', () => {
   const page = (ids: number[], link?: string) =>
     json(
@@ -494,6 +594,13 @@ describe('The pages of a list', () => {
   ])('go on by the cursor in the link: %s', async (link, cursor) => {
     const { sdk } = scriptedSdk([page([1], link)]);
     expect(await sdk.listPets()).toMatchObject({ data: [{ id: 1 }], next: cursor });
+  });
+
+  it('end with the page of events that links to itself', async () => {
+    const { sdk, sent } = scriptedSdk([json([{ id: 'evt_1' }], { Link: '</events?cursor=a>; rel="next"' })]);
+    const ids: string[] = [];
+    for await (const { id } of all(sdk.listEvents)) ids.push(id);
+    expect([ids, sent.length]).toEqual([['evt_1', 'evt_1'], 2]);
   });
 
   it('are not those of the whole list when a filter is an empty array', async () => {
