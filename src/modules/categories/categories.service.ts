@@ -8,7 +8,6 @@ import {
   type Parameter,
   type Selection,
   type State,
-  violates,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
@@ -78,8 +77,6 @@ export class CategoriesService {
         }
         state.delete(Category, id);
       },
-      translateViolation: (error) =>
-        violates(error, 'pets_category_fk') ? new CategoryInUseError(id) : error,
     });
   }
 }

@@ -148,7 +148,6 @@ export class KeyedRequest {
         const kept = state.lookUp(RESPONSES, name);
         return kept === null ? this.decide(command, state) : (this.replay(kept) as Result);
       },
-      translateViolation: (error) => command.translateViolation?.(error) ?? error,
     };
   }
 

@@ -78,7 +78,7 @@ export class CommandExecutor {
   }
 
   private begin(entries: QueuedCommand[], awaited?: RowNeed): void {
-    this.run(entries, awaited).catch((error: unknown) => entries.forEach((entry) => fail(entry, error)));
+    this.run(entries, awaited).catch((error: unknown) => entries.forEach(({ reject }) => reject(error)));
   }
 
   private takeFree(): QueuedCommand[] {
@@ -137,7 +137,7 @@ export class CommandExecutor {
       this.queue.putBack(await withRetries(() => this.database.withSession(work)));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
-        entries.forEach((entry) => fail(entry, error));
+        entries.forEach(({ reject }) => reject(error));
         return;
       }
       const half = Math.ceil(entries.length / 2);
@@ -149,12 +149,4 @@ export class CommandExecutor {
 
 function isSameNeed(one: RowNeed, other: RowNeed): boolean {
   return one.row === other.row && one.id === other.id && one.lock === other.lock;
-}
-
-function fail({ command, reject }: QueuedCommand, error: unknown): void {
-  try {
-    reject(command.translateViolation?.(error) ?? error);
-  } catch (mistake) {
-    reject(mistake);
-  }
 }

@@ -48,8 +48,6 @@ export interface Command<Result = unknown> {
   decide(state: State): Result;
   /** True if the command can decide without the rows that it needs. It then does not wait for rows that another transaction has locked. */
   needsNoRows?(state: State): boolean;
-  /** Turns a database error, such as a violated foreign key, into the error with which the command is rejected. */
-  translateViolation?(error: unknown): unknown;
 }
 
 /**
