@@ -1,4 +1,4 @@
-import { applyDecorators, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { applyDecorators, Inject, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { AddRouteConfig, type ApiError, defineError, Documented } from '#libs/http';
@@ -80,30 +80,16 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;
 
-  protected override async getTracker(request: FastifyRequest): Promise<string> {
-    return (await this.limiter.identify(request)).tracker;
-  }
-
-  protected override async handleRequest({ context, getTracker }: ThrottlerRequest): Promise<boolean> {
-    const request = requestOf(context);
-    const tracker = await getTracker(request, context);
-    const caller = request.caller!;
+  protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = await this.limiter.identify(request);
     if (caller.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
       return true;
     }
-    caller.tracker = tracker;
-    const { outcome } = await this.limiter.admit(caller);
-    if (outcome !== 'allowed') {
-      await this.throwThrottlingException(context);
+    const decision = await this.limiter.admit(caller);
+    if (decision.outcome !== 'allowed') {
+      throw limitErrorOf(decision);
     }
     return true;
   }
-
-  protected override throwThrottlingException(context: ExecutionContext): Promise<void> {
-    throw limitErrorOf(requestOf(context).caller!.decision!);
-  }
-}
-
-function requestOf(context: ExecutionContext): FastifyRequest {
-  return context.switchToHttp().getRequest<FastifyRequest>();
 }
