@@ -183,7 +183,7 @@ export class ClientsService {
    * Issues a new key with the name, scopes, expiry and ban of the old key. Both keys work until the overlap ends or the
    * old key expires.
    */
-  rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey> {
+  rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey & { replaced: ApiKey }> {
     return this.database.transaction(async (transaction) => {
       const old = await this.lockKey(reference, transaction);
       const now = this.clock.now();
@@ -206,7 +206,7 @@ export class ClientsService {
       const [newKeyId, overlapSeconds] = [issued.record.id, overlapMs / 1_000];
       const details = { newKeyId, scopes, overlapSeconds, expiresAt: { before, after } };
       await this.trail.record(transaction, { action: 'key.rotated', keyId: old.id, details });
-      return issued;
+      return { ...issued, replaced: old };
     });
   }
 

@@ -176,10 +176,8 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
-    const { id: replaces } = await this.clients.findKey(reference);
-    const issued = await this.clients.rotateKey(replaces, options.overlap ?? DAY_MS);
-    const { overlapEndsAt: oldKeyExpiresAt } = await this.clients.findKey(replaces);
-    printIssued(issued, options, { replaces, oldKeyExpiresAt });
+    const { replaced, ...issued } = await this.clients.rotateKey(reference, options.overlap ?? DAY_MS);
+    printIssued(issued, options, { replaces: replaced.id, oldKeyExpiresAt: replaced.overlapEndsAt });
   }
 
   @Subcommand({
