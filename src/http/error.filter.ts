@@ -85,7 +85,9 @@ export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
   const { is404, caller, server, url } = request;
-  if (!is404 || (caller !== undefined && caller.decision === undefined)) {
+  // Only a malformed request has a caller but no counts here. Its own error is reported, even if no route matches.
+  const isMalformed = caller !== undefined && caller.decision === undefined;
+  if (!is404 || isMalformed) {
     return null;
   }
   if (url === WHOLE_SERVICE) {
