@@ -174,8 +174,3 @@ it.each(COMMANDS.split('|'))(
     expect(readdirSync(folder)).toEqual([]);
   },
 );
-
-it('a DATA_DIR that is a file is reported in one line', async () => {
-  const isFile = complaint(1, /ENOTDIR: not a directory/);
-  expect(await runCommand(['clients', 'list'], { DATA_DIR: __filename })).toEqual(isFile);
-});

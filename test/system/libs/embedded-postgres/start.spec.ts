@@ -81,6 +81,7 @@ describe('a start fails in one line', () => {
     for (const path of [file, join(file, 'below'), '/proc/none/below']) {
       expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (ENOENT|ENOTDIR): /);
     }
+    expect(() => findData(file, 'shop')).toThrow(/^cannot look into .*: ENOTDIR: not a directory/);
     const long = /too long for a Unix socket; choose a shorter/;
     expect(await failure(bench.path('long'.repeat(40)))).toMatch(long);
   });
