@@ -41,7 +41,7 @@ const DRAIN_MS = 25_000;
 /** Maximum duration of the shutdown after a second signal, in milliseconds. */
 const HURRY_MS = 2_000;
 
-interface Beginning {
+interface ServeContext {
   settings: AllSettings;
   logger: Logger;
   tracing?: Tracing;
@@ -54,9 +54,9 @@ type Stop = (delayMs: number) => Promise<void>;
  * Runs the service until a stop signal.
  * @param workers number of worker processes that answer requests; 0 if this process answers requests itself
  */
-export async function serve(given: Beginning, workers: number): Promise<void> {
-  const beginning = { ...given, settings: await withOneAddress(given.settings) };
-  const { settings, logger, tracing, signals } = beginning;
+export async function serve(given: ServeContext, workers: number): Promise<void> {
+  const context = { ...given, settings: await withOneAddress(given.settings) };
+  const { settings, logger, tracing, signals } = context;
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
@@ -77,7 +77,7 @@ export async function serve(given: Beginning, workers: number): Promise<void> {
     const database = await opening;
     ending.signal.throwIfAborted();
     if (workers === 0) {
-      await startService(beginning, database, (end) => (stop = end));
+      await startService(context, database, (end) => (stop = end));
     } else {
       const processes = new WorkerProcesses(settings, logger, workers);
       stop = (delayMs) => processes.stop(signals, delayMs);
@@ -174,20 +174,20 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
  * @param onStoppable receives the function that stops the service, as soon as there is something to stop
  */
 export async function startService(
-  beginning: Beginning,
+  context: ServeContext,
   database: OpenDatabase,
   onStoppable: (stop: Stop) => void,
 ): Promise<void> {
-  const { logger, tracing } = beginning;
+  const { logger, tracing } = context;
   const features = await loadFeatures();
-  const settings = features.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), beginning.settings);
+  const settings = features.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), context.settings);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forService(settings, database.url),
     createHttpAdapter(settings, logger),
     { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
-  onStoppable((delayMs) => stopService(beginning, app, connections, delayMs));
+  onStoppable((delayMs) => stopService(context, app, connections, delayMs));
   limitSockets(app, features, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
@@ -207,7 +207,7 @@ export async function startService(
  * skips all waiting.
  */
 async function stopService(
-  { logger, signals }: Beginning,
+  { logger, signals }: ServeContext,
   app: NestFastifyApplication,
   connections: Connections,
   delayMs: number,

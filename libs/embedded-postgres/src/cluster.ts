@@ -60,9 +60,9 @@ export function checkedFolder(given: string, shared = '/var/lib/embedded-postgre
   }
   // If root starts the server, it runs as the owner of existing data or as an account of its own, because PostgreSQL
   // refuses to run as root.
-  const account = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
+  const ensureAccount = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
-  return { path, cluster, log: join(path, 'server.log'), runtime, account };
+  return { path, cluster, log: join(path, 'server.log'), runtime, ensureAccount };
 }
 
 function serverAccount(): Account {
@@ -99,7 +99,7 @@ export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<
     await makeCluster(folder, sync);
     return;
   }
-  const account = folder.account();
+  const account = folder.ensureAccount();
   if (account && fs.statSync(cluster).uid === 0) changeOwner(account, cluster);
   for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
     fs.rmSync(join(path, name), { recursive: true, force: true });
@@ -132,7 +132,7 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
  */
 async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
   const { path, cluster, runtime } = folder;
-  const account = folder.account();
+  const account = folder.ensureAccount();
   const initdb = programPath('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
   const args = [

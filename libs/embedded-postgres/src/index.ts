@@ -48,7 +48,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     const folder = checkedFolder(path, options.sharedDirectory);
     await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, database);
-    if (folder.account()?.uid === NOBODY.uid) {
+    if (folder.ensureAccount()?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
     const server = await superviseServer({ folder, database, parameters, log, signal });

@@ -173,7 +173,7 @@ function isPostmaster(cluster: string, pid: number): boolean {
 /** Starts a detached server process, which Ctrl-C does not reach. */
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
-  const account = folder.account();
+  const account = folder.ensureAccount();
   if ((fs.statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) {
     fs.renameSync(folder.log, `${folder.log}.old`);
   }

@@ -67,7 +67,7 @@ export class AccountedRequest extends IncomingMessage {
       connection.isMessageArriving = false;
     }
     if (chunk !== null) {
-      connection?.attribute(chunk.length);
+      connection?.assignToRequest(chunk.length);
       const isFirst = this.bodyBytes === 0;
       this.bodyBytes += chunk.length;
       const isAllowed = this.bodyBytes <= MAX_BODY_BYTES;
@@ -126,7 +126,7 @@ export class Connection {
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
-  private attributedBytes = 0;
+  private assignedBytes = 0;
   isMessageArriving = false;
   private isDestroyed = false;
   private readonly ended = new AbortController();
@@ -161,12 +161,12 @@ export class Connection {
       length += part.length;
     }
     // Count three more bytes for each header field: a colon and the line end. A field has two entries in `rawHeaders`.
-    this.attribute(length + rawHeaders.length * 1.5);
+    this.assignToRequest(length + rawHeaders.length * 1.5);
     this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
   }
 
-  attribute(bytes: number): void {
-    this.attributedBytes += bytes;
+  assignToRequest(bytes: number): void {
+    this.assignedBytes += bytes;
   }
 
   hold(request: AccountedRequest, bytes: number): void {
@@ -206,9 +206,9 @@ export class Connection {
   private noteRead({ bytesRead }: Socket): void {
     const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
     if (isRefused || !this.isMessageArriving) {
-      this.attributedBytes = bytesRead;
+      this.assignedBytes = bytesRead;
     }
-    const unfinished = Math.max(0, bytesRead - this.attributedBytes) * UNFINISHED_FACTOR;
+    const unfinished = Math.max(0, bytesRead - this.assignedBytes) * UNFINISHED_FACTOR;
     if (unfinished !== this.unfinished) {
       const change = unfinished - this.unfinished;
       this.unfinished = unfinished;
