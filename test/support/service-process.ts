@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { Bench, postmasterPid } from './embedded-postgres-bench';
+import { EmbeddedServers, postmasterPid } from './embedded-servers';
 import { until, within } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { patient } from './redis-clock';
@@ -84,7 +84,7 @@ export class ServiceProcess {
 }
 
 /** A temporary folder with services in it, and what ends and removes all of that. */
-export class ServiceBench extends Bench {
+export class ServiceProcesses extends EmbeddedServers {
   private readonly services: ServiceProcess[] = [];
 
   /** The environment of a service with an embedded database of its own. */
@@ -124,12 +124,12 @@ export class ServiceBench extends Bench {
 
 /** Services and a database for all tests of the file, which are ended and dropped after them. */
 export function useProcesses(template?: string) {
-  const bench = new ServiceBench();
+  const processes = new ServiceProcesses();
   const database = {} as TestDatabase;
   beforeAll(async () => void Object.assign(database, await createTestDatabase(template)));
   afterAll(async () => {
-    await bench.clear();
+    await processes.clear();
     await database.drop();
   });
-  return { bench, database };
+  return { processes, database };
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { within } from '../../support/eventually';
 import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
-import { Bench, expectError } from './support/bench';
+import { RawRequests, expectError } from './support/raw-requests';
 
 const service = useService();
-const bench = new Bench(service);
+const raw = new RawRequests(service);
 
 const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED = 'Transfer-Encoding: chunked';
@@ -20,7 +20,7 @@ function nextRequest(): Promise<[IncomingMessage, ServerResponse]> {
 
 /** Bodies are bytes, written as latin1 text. */
 function send(line: string, fields: string[], body = '{"name":"A"}') {
-  return bench.withKey(line, [...fields, `Content-Length: ${body.length}`], body);
+  return raw.withKey(line, [...fields, `Content-Length: ${body.length}`], body);
 }
 
 function post(body: string) {
@@ -38,7 +38,7 @@ test.each([
   ['validation_failed', [JSON_TYPE, CHUNKED], '0\r\n\r\n', 'needs a body'],
   ['validation_failed', [...KEYED, '__proto__: x', 'Idempotency-Key: b'], '{}', 'must be given once'],
 ])('400 %s: with %j, the body %j', async (code, fields, body, message) => {
-  const answer = await bench.withKey('POST /categories', fields, body);
+  const answer = await raw.withKey('POST /categories', fields, body);
   expectError(answer, 400, code, 'key');
   expect(answer.text).toContain(message);
 });
@@ -103,9 +103,9 @@ describe('a body without a byte is none, however it is framed', () => {
     ['no length and an invalid type', ['Content-Type: json']],
   ];
   test.each(NO_BYTE)('%s', async (_what, fields) => {
-    const key = await bench.keyField();
+    const key = await raw.keyField();
     const { headers } = await send('POST /categories', [key, JSON_TYPE]);
-    const connection = await bench.open();
+    const connection = await raw.open();
     for (const line of [
       'GET /health/live',
       'GET /openapi.json',
@@ -124,14 +124,14 @@ describe('a body without a byte is none, however it is framed', () => {
   test.each(['GET /pets', 'DELETE /categories/1', 'GET /health/live'])(
     'but one byte in a chunk is a body: %s',
     async (line) => {
-      const answer = await bench.withKey(line, [CHUNKED, JSON_TYPE], '1\r\n1\r\n0\r\n\r\n');
+      const answer = await raw.withKey(line, [CHUNKED, JSON_TYPE], '1\r\n1\r\n0\r\n\r\n');
       expect(answer.status).toBe(400);
     },
   );
 
   it('Chunks that come late are awaited', async () => {
-    const connection = await bench.open();
-    connection.write(requestText('GET /pets', [await bench.keyField(), CHUNKED]));
+    const connection = await raw.open();
+    connection.write(requestText('GET /pets', [await raw.keyField(), CHUNKED]));
     await new Promise(setImmediate);
     connection.write('0\r\n\r\n');
     expect((await connection.answer()).status).toBe(200);
@@ -157,17 +157,17 @@ const WAYS: [string, (body: string) => [string[], string]][] = [
 
 describe.each(WAYS)('a body sent %s', (_way, frame) => {
   it('is accepted with 64 KiB, and 413 with one more byte', async () => {
-    const accepted = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT)));
+    const accepted = await raw.withKey('POST /categories', ...frame(bodyOf(LIMIT)));
     expect(accepted.status).toBe(201);
-    const refused = await bench.withKey('POST /categories', ...frame(bodyOf(LIMIT + 1)));
+    const refused = await raw.withKey('POST /categories', ...frame(bodyOf(LIMIT + 1)));
     expectError(refused, 413, 'payload_too_large', 'key');
     expect(refused.text).toContain('65536 bytes');
   });
 
   it('leaves the connection usable if it is refused when it has arrived', async () => {
     const [[, framing = ''], sent] = frame(bodyOf(LIMIT));
-    const connection = await bench.open();
-    const fields = [await bench.keyField(), framing, 'Content-Type: a/b'];
+    const connection = await raw.open();
+    const fields = [await raw.keyField(), framing, 'Content-Type: a/b'];
     connection.write(requestText('POST /categories', fields, sent));
     expect((await connection.answer()).status).toBe(415);
     connection.write(requestText('GET /health/live'));
@@ -184,8 +184,8 @@ describe('a body that is refused while it arrives ends the connection, however m
     ['payload_too_large', 413, '/categories', 'a chunk that never ends', CHUNKED, endless],
     ['route_not_found', 404, '/nope', 'a length', 'Content-Length: 1000000000000', ''],
   ])('%s (%i) at %s, of %s', async (code, status, path, _what, framing, start) => {
-    const fields = [JSON_TYPE, framing, await bench.keyField()];
-    const connection = await bench.open();
+    const fields = [JSON_TYPE, framing, await raw.keyField()];
+    const connection = await raw.open();
     const arrival = nextRequest();
     connection.write(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
     const answer = await connection.answer();
@@ -216,8 +216,8 @@ describe('a request hidden in a body', () => {
     ['chunks after another coding', ['Transfer-Encoding: gzip, chunked']],
     ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],
   ])('is not executed, and the connection ends: %s', async (_what, fields) => {
-    const key = await bench.keyField();
-    const connection = await bench.open();
+    const key = await raw.keyField();
+    const connection = await raw.open();
     connection.write(create([key, ...fields], `0\r\n\r\n${hidden(key)}`));
     const answer = await connection.answer();
     expect([answer.status, answer.headers.connection]).toEqual([400, 'close']);
@@ -228,8 +228,8 @@ describe('a request hidden in a body', () => {
   test.each(['GET /pets', 'GET /nope', 'GET /openapi.json'])(
     'is skipped where the operation has no body: %s',
     async (line) => {
-      const key = await bench.keyField();
-      const connection = await bench.open();
+      const key = await raw.keyField();
+      const connection = await raw.open();
       const body = hidden(key);
       connection.write(requestText(line, [key, `Content-Length: ${body.length}`], body));
       await connection.answer();
@@ -242,8 +242,8 @@ describe('a request hidden in a body', () => {
 });
 
 it('A request answered before its body arrived gets no second response', async () => {
-  bench.forgetAddress();
-  const connection = await bench.open();
+  raw.forgetAddress();
+  const connection = await raw.open();
   const arrival = nextRequest();
   connection.write(requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'));
   expectError(await connection.answer(), 404, 'route_not_found', 'address');
@@ -255,8 +255,8 @@ it('A request answered before its body arrived gets no second response', async (
 });
 
 it('A client whose connection is lost in the middle of its body is not counted, and the service did not fail', async () => {
-  const field = await bench.keyField();
-  const connection = await bench.open();
+  const field = await raw.keyField();
+  const connection = await raw.open();
   const arrival = nextRequest();
   connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
   const [, response] = await arrival;

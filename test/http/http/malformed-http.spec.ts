@@ -2,11 +2,11 @@ import type { Server } from 'node:http';
 import { until } from '../../support/eventually';
 import { exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
-import { Bench, expectError } from './support/bench';
+import { RawRequests, expectError } from './support/raw-requests';
 
 const service = useService();
-const bench = new Bench(service);
-const impatient = new Bench(useService({ timeouts: { headersMs: 250, requestMs: 300 } }));
+const raw = new RawRequests(service);
+const impatient = new RawRequests(useService({ timeouts: { headersMs: 250, requestMs: 300 } }));
 const brisk = useService({ timeouts: { standstillMs: 400 } });
 const stopping = useService();
 
@@ -34,8 +34,8 @@ const MALFORMED: [what: string, bytes: string | Buffer, status: number, code: st
 
 describe('malformed HTTP is answered on the socket, counted for nobody, and the connection is closed', () => {
   test.each(MALFORMED)('%s', async (_what, bytes, status, code) => {
-    bench.forgetAddress();
-    const connection = await bench.open();
+    raw.forgetAddress();
+    const connection = await raw.open();
     connection.write(bytes);
     const answer = await connection.answer();
     expectError(answer, status, code, 'nobody');
@@ -47,9 +47,9 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
   });
 
   it('after valid requests, whose responses it does not affect', async () => {
-    bench.forgetAddress();
-    const connection = await bench.open();
-    const good = get(await bench.keyField());
+    raw.forgetAddress();
+    const connection = await raw.open();
+    const good = get(await raw.keyField());
     connection.write(`${good}${good}garbage\r\n\r\n`);
     expect((await connection.answer()).status).toBe(200);
     expect((await connection.answer()).status).toBe(200);
@@ -70,8 +70,8 @@ describe('a request whose body breaks or never ends is its caller’s like any o
   const OWED = { connection: 'close', 'x-request-id': 'mine', 'access-control-allow-origin': '*' };
 
   test.each(BROKEN)('%s: %s', async (_what, line, fields, body) => {
-    const key = await bench.keyField();
-    const connection = await bench.open();
+    const key = await raw.keyField();
+    const connection = await raw.open();
     connection.write(requestText(line, [key, ...OWN, ...fields], body));
     const answer = await connection.answer();
     expectError(answer, 400, 'bad_request', 'key');
@@ -83,8 +83,8 @@ describe('a request whose body breaks or never ends is its caller’s like any o
 
   test('when it comes after the header section, or only the sending side is closed in the middle', async () => {
     for (const rest of ['zz\r\n', '5\r\n{"nam', '']) {
-      const key = await bench.keyField();
-      const connection = await bench.open();
+      const key = await raw.keyField();
+      const connection = await raw.open();
       connection.write(post([key, CHUNKS]));
       await new Promise(setImmediate);
       connection.write(rest);
@@ -95,8 +95,8 @@ describe('a request whose body breaks or never ends is its caller’s like any o
   });
 
   test('while it waits for the response to the request before it', async () => {
-    const key = await bench.keyField();
-    const connection = await bench.open();
+    const key = await raw.keyField();
+    const connection = await raw.open();
     connection.write(get(key) + get(key) + post([key, CHUNKS, 'X-Request-Id: mine'], 'zz\r\n'));
     expect((await connection.answer()).status).toBe(200);
     expect((await connection.answer()).status).toBe(200);
@@ -112,8 +112,8 @@ describe('a request whose body breaks or never ends is its caller’s like any o
       ['OPTIONS /pets', 405],
       ['TRACE /pets', 405],
     ] as const) {
-      const connection = await bench.open();
-      connection.write(requestText(line, [CHUNKS, await bench.keyField()], 'zz\r\n'));
+      const connection = await raw.open();
+      connection.write(requestText(line, [CHUNKS, await raw.keyField()], 'zz\r\n'));
       expect([line, (await connection.answer()).status]).toEqual([line, status]);
       await connection.closed();
     }
@@ -130,7 +130,7 @@ describe('a request whose body breaks or never ends is its caller’s like any o
   });
 
   test('without a key it is 401 first', async () => {
-    expectError(await bench.bytes(post([CHUNKS], 'zz\r\n')), 401, 'missing_api_key', 'address');
+    expectError(await raw.bytes(post([CHUNKS], 'zz\r\n')), 401, 'missing_api_key', 'address');
   });
 });
 
@@ -145,9 +145,9 @@ describe('what must not be interpreted is 400, counted for nobody, and the conne
     ['no Host on an unknown path', 'POST /nope HTTP/1.1'],
     ['no Host in a preflight', 'OPTIONS /pets HTTP/1.1\r\nAccess-Control-Request-Method: PUT'],
   ])('%s', async (_what, head) => {
-    const fields = ['Origin: https://shop.example', 'X-Request-Id: mine', await bench.keyField()];
-    bench.forgetAddress();
-    const connection = await bench.open();
+    const fields = ['Origin: https://shop.example', 'X-Request-Id: mine', await raw.keyField()];
+    raw.forgetAddress();
+    const connection = await raw.open();
     connection.write(`${head}\r\n${fields.join('\r\n')}\r\n\r\n`);
     const answer = await connection.answer();
     expectError(answer, 400, 'bad_request', 'nobody');
@@ -164,21 +164,21 @@ describe('what must not be interpreted is 400, counted for nobody, and the conne
     'but Host: %s is served',
     async (host) => {
       const text = GOOD.replace('Host: test', `Host: ${host}`);
-      expect((await bench.bytes(text)).status).toBe(200);
+      expect((await raw.bytes(text)).status).toBe(200);
     },
   );
 });
 
 it('An unknown Expect is served as if it were absent', async () => {
   const fields = [JSON_TYPE, 'Expect: 200-ok', 'Content-Length: 15'];
-  const answer = await bench.withKey('POST /categories', fields, '{"name":"Dogs"}');
+  const answer = await raw.withKey('POST /categories', fields, '{"name":"Dogs"}');
   expect(answer).toMatchObject({ status: 201, headers: { 'x-ratelimit-remaining': '299' } });
 });
 
 it('CONNECT is 400, after the response to the request before it', async () => {
-  const connection = await bench.open();
+  const connection = await raw.open();
   const body = '{"name":"Dogs"}';
-  connection.write(post([await bench.keyField(), `Content-Length: ${body.length}`], body));
+  connection.write(post([await raw.keyField(), `Content-Length: ${body.length}`], body));
   connection.write('CONNECT petstore.example:443 HTTP/1.1\r\nHost: petstore.example\r\n\r\n');
   expect((await connection.answer()).status).toBe(201);
   const answer = await connection.answer();
@@ -189,19 +189,19 @@ it('CONNECT is 400, after the response to the request before it', async () => {
 });
 
 it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
-  const connection = await bench.open();
-  connection.write(`GET /pets HTTP/1.0\r\n${await bench.keyField()}\r\n\r\n`);
+  const connection = await raw.open();
+  connection.write(`GET /pets HTTP/1.0\r\n${await raw.keyField()}\r\n\r\n`);
   expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
   await connection.closed();
 });
 
 it('Many short header fields are all read: a condition after 1,000 others applies', async () => {
-  const key = await bench.keyField();
-  const created = await bench.bytes(post([key, 'Content-Length: 15'], '{"name":"Cats"}'));
+  const key = await raw.keyField();
+  const created = await raw.bytes(post([key, 'Content-Length: 15'], '{"name":"Cats"}'));
   const many = Array<string>(1_000).fill('a:');
   const fields = [key, JSON_TYPE, 'Content-Length: 15', ...many, 'If-Match: "stale"'];
   const text = requestText(`PUT ${created.headers.location}`, fields, '{"name":"Dogs"}');
-  expectError(await bench.bytes(text), 412, 'precondition_failed', 'key');
+  expectError(await raw.bytes(text), 412, 'precondition_failed', 'key');
 });
 
 test.each([
@@ -246,7 +246,7 @@ it('A connection whose client does not read responses is closed', async () => {
   const open = () =>
     new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
   const before = await open();
-  const connection = await new Bench(brisk).open();
+  const connection = await new RawRequests(brisk).open();
   connection.pause();
   // Their responses are more than the system takes for a client that reads nothing.
   connection.write(requestText('GET /swagger/swagger-ui-bundle.js').repeat(100));
@@ -259,7 +259,7 @@ const JSON_FIELDS = [JSON_TYPE, 'Content-Length: 15'];
 
 it('Who closes only the sending side gets the responses to all requests', async () => {
   const key = `X-API-Key: ${(await service.issueKey()).key}`;
-  const connection = await bench.open();
+  const connection = await raw.open();
   connection.write(requestText('POST /categories', [key, ...JSON_FIELDS], '{"name":"Dogs"}'));
   connection.write(requestText('GET /pets?limit=1', [key]).repeat(30));
   connection.write(requestText('GET /nope', [key]));
@@ -303,10 +303,10 @@ it('While the service stops, every response says that the connection closes; bef
 
 it('A CONNECT whose sender disconnects does no harm', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    const connection = await bench.open();
+    const connection = await raw.open();
     connection.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
     await new Promise(setImmediate);
     connection.reset();
   }
-  expect((await bench.bytes(GOOD)).status).toBe(200);
+  expect((await raw.bytes(GOOD)).status).toBe(200);
 });

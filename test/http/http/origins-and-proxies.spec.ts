@@ -2,14 +2,14 @@ import { nextOf } from '../../support/api-caller';
 import { Arrange } from '../../support/builders';
 import { exchange } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
-import { Bench, expectError, expectOwedHeaders } from './support/bench';
+import { RawRequests, expectError, expectOwedHeaders } from './support/raw-requests';
 
 const SHOP = 'https://shop.example';
 const ADMIN = 'https://admin.example:8443';
 
 const service = useService();
 const proxied = useService({ settings: { trustProxy: ['127.0.0.1'], corsOrigins: [SHOP, ADMIN] } });
-const [bench, proxiedBench] = [new Bench(service), new Bench(proxied)];
+const [raw, behindProxy] = [new RawRequests(service), new RawRequests(proxied)];
 
 /** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation. */
 const READABLE = [
@@ -26,7 +26,7 @@ describe('open to every origin, by default', () => {
   test.each(['/pets', '/nope', '/pets/%g1'])(
     'a preflight is answered without a key and not counted: %s',
     async (path) => {
-      const answer = await bench.withoutKey(`OPTIONS ${path}`, asks(SHOP));
+      const answer = await raw.withoutKey(`OPTIONS ${path}`, asks(SHOP));
       expect(answer).toMatchObject({
         status: 204,
         text: '',
@@ -45,14 +45,14 @@ describe('open to every origin, by default', () => {
     ['a method', [`Origin: ${SHOP}`]],
     ['an origin', ['Access-Control-Request-Method: GET']],
   ])('OPTIONS without %s is a method that is not allowed', async (_what, fields) => {
-    const answer = await bench.withoutKey('OPTIONS /pets', fields);
+    const answer = await raw.withoutKey('OPTIONS /pets', fields);
     expectError(answer, 405, 'method_not_allowed', 'address');
   });
 
   test.each(['GET /pets', 'GET /nope', 'GET /pets/%ff', 'GET http:///x', 'POST /pets'])(
     'a script may read the response and its header fields: %s',
     async (line) => {
-      const { headers } = await bench.withKey(line, [`Origin: ${SHOP}`]);
+      const { headers } = await raw.withKey(line, [`Origin: ${SHOP}`]);
       expect(headers['access-control-allow-origin']).toBe('*');
       expect(headers['access-control-expose-headers']?.split(', ').sort()).toEqual(READABLE.sort());
       expect(headers).not.toHaveProperty('access-control-allow-credentials');
@@ -71,7 +71,7 @@ test.each([
     ['OPTIONS /pets', asks(origin)],
     ['GET /pets', [`Origin: ${origin}`]],
   ] as const) {
-    const { headers } = await proxiedBench.withoutKey(line, [...fields]);
+    const { headers } = await behindProxy.withoutKey(line, [...fields]);
     expect(headers['access-control-allow-origin']).toBe(allowed);
     expect(headers.vary).toMatch(/\borigin\b/i);
   }

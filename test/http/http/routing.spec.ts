@@ -4,10 +4,10 @@ import { Arrange, aPet } from '../../support/builders';
 import { readYaml } from '../../support/files';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
-import { Bench, expectError, expectOwedHeaders } from './support/bench';
+import { RawRequests, expectError, expectOwedHeaders } from './support/raw-requests';
 
 const service = useService();
-const bench = new Bench(service);
+const raw = new RawRequests(service);
 
 describe('an unknown path', () => {
   test.each([
@@ -15,13 +15,13 @@ describe('an unknown path', () => {
     ...['http:///pets', 'http://[::1/pets', 'ftp://test/pets', '/docs/nope.js', '/metrics'],
     ...['/nope?name=%zz', '/nope#%zz'],
   ])('is 404 with a key, counted for it: GET %s', async (path) => {
-    expectError(await bench.withKey(`GET ${path}`), 404, 'route_not_found', 'key');
+    expectError(await raw.withKey(`GET ${path}`), 404, 'route_not_found', 'key');
   });
 
   test.each(['/nope', '/%zz', '//pets', '/health/live;/pets'])(
     'is 404 without a key too, counted for the address: GET %s',
     async (path) => {
-      expectError(await bench.withoutKey(`GET ${path}`), 404, 'route_not_found', 'address');
+      expectError(await raw.withoutKey(`GET ${path}`), 404, 'route_not_found', 'address');
     },
   );
 
@@ -29,12 +29,12 @@ describe('an unknown path', () => {
     'is 404 with the method %s, whatever its body and content type are',
     async (method) => {
       const fields = ['Content-Type: /', 'Content-Length: 1'];
-      expectError(await bench.withKey(`${method} /nope`, fields, '{'), 404, 'route_not_found', 'key');
+      expectError(await raw.withKey(`${method} /nope`, fields, '{'), 404, 'route_not_found', 'key');
     },
   );
 
   it('is not repeated in the message', async () => {
-    const { text } = await bench.withKey('GET /secret-path?token=abc');
+    const { text } = await raw.withKey('GET /secret-path?token=abc');
     expect(text).not.toMatch(/secret-path|abc/);
   });
 
@@ -49,7 +49,7 @@ describe('an unknown path', () => {
     ['GET /orders/1', 'GET /store/orders/{orderId}'],
     ['GET /Docs/', 'GET /docs'],
   ])('gets the operation that it may mean: %s', async (line, similar) => {
-    const { text } = await bench.withKey(line);
+    const { text } = await raw.withKey(line);
     const { message } = JSON.parse(text) as ErrorBody;
     expect(message).toBe(
       `No operation has this path. Did you mean ${similar}? Paths are case-sensitive and have no trailing slash.`,
@@ -60,9 +60,9 @@ describe('an unknown path', () => {
 test.each(['/%63ategories', '/categories?', 'http://test/categories', 'http://user@test/categories'])(
   'another spelling of a known path is that path, and needs a key as well: %s',
   async (target) => {
-    const { text } = await bench.withKey('GET /categories');
-    expect(await bench.withKey(`GET ${target}`)).toMatchObject({ status: 200, text });
-    expectError(await bench.withoutKey(`GET ${target}`), 401, 'missing_api_key', 'address');
+    const { text } = await raw.withKey('GET /categories');
+    expect(await raw.withKey(`GET ${target}`)).toMatchObject({ status: 200, text });
+    expectError(await raw.withoutKey(`GET ${target}`), 401, 'missing_api_key', 'address');
   },
 );
 
@@ -92,7 +92,7 @@ beforeAll(async () => {
 
 test.each(PATHS)('%s returns 405 for every other method, with %j in Allow', async (path, allow) => {
   for (const method of METHODS.filter((other) => !allow.includes(other))) {
-    const answer = await bench.withKey(`${method} ${target(path)}`, [], '', method);
+    const answer = await raw.withKey(`${method} ${target(path)}`, [], '', method);
     expect([method, answer.status]).toEqual([method, 405]);
     expect(answer.headers.allow?.split(', ').sort()).toEqual([...allow].sort());
     if (OUTSIDE.some(([other]) => other === path)) {
@@ -108,20 +108,20 @@ test.each(PATHS)('%s returns 405 for every other method, with %j in Allow', asyn
 test.each(['/pets', '/%70ets', '/pets#x', 'http://test/pets'])(
   '405 is answered without a key, and counted for the address, however the path is written: PUT %s',
   async (written) => {
-    const answer = await bench.withoutKey(`PUT ${written}`);
+    const answer = await raw.withoutKey(`PUT ${written}`);
     expectError(answer, 405, 'method_not_allowed', 'address');
     expect(answer.headers.allow).toBe('GET, HEAD, POST');
   },
 );
 
 it('OPTIONS * is 405 with the limits of its caller, and names all methods of the service', async () => {
-  const answer = await bench.withKey('OPTIONS *', ['Origin: https://shop.example']);
+  const answer = await raw.withKey('OPTIONS *', ['Origin: https://shop.example']);
   expectError(answer, 405, 'method_not_allowed', 'key');
   expect(answer.headers).toMatchObject({
     allow: 'GET, HEAD, POST, PUT, PATCH, DELETE',
     'access-control-allow-origin': '*',
   });
-  expectError(await bench.withoutKey('OPTIONS *'), 405, 'method_not_allowed', 'address');
+  expectError(await raw.withoutKey('OPTIONS *'), 405, 'method_not_allowed', 'address');
 });
 
 it.each([
@@ -135,17 +135,17 @@ it.each([
   '/health/ready',
 ])('Unknown query parameters are ignored at %s', async (path) => {
   for (const query of ['', '?', '?x=1&x=2', '?__proto__=1', '?x=%zz']) {
-    expect([query, (await bench.withoutKey(`GET ${path}${query}`)).status]).toEqual([query, 200]);
+    expect([query, (await raw.withoutKey(`GET ${path}${query}`)).status]).toEqual([query, 200]);
   }
 });
 
 it('A target with an address may lack a path', async () => {
-  expect((await bench.withoutKey('GET http://test?x=1')).status).toBe(200);
+  expect((await raw.withoutKey('GET http://test?x=1')).status).toBe(200);
 });
 
 it('An upgrade is ignored, and the request answered as usual', async () => {
   const fields = ['Connection: Upgrade', 'Upgrade: websocket'];
-  expect((await bench.withKey('GET /pets', fields)).status).toBe(200);
+  expect((await raw.withKey('GET /pets', fields)).status).toBe(200);
 });
 
 const LISTS = ['/pets', '/categories', '/store/orders', '/store/inventory', '/events'];

@@ -12,14 +12,14 @@ const AT_ONCE = 250;
 /** So little that a process which keeps anything of an attack runs out of it; without a limit, garbage may stay long. */
 const HEAP = '--max-old-space-size=192';
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 /** A process of its own, so that its memory is its own. */
 let victim: ServiceProcess;
 let key: string;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  victim = await bench.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'error', NODE_OPTIONS: HEAP });
+  victim = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'error', NODE_OPTIONS: HEAP });
   key = await unlimitedKey(database.url);
 });
 

@@ -10,12 +10,12 @@ const MAX_MEGABYTES = 512;
 /** As many connections at once as the system surely accepts. */
 const AT_ONCE = 200;
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 let victim: ServiceProcess;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  victim = await bench.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
+  victim = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
   // From now on nobody reads the log.
   victim.child.stdout!.pause();
 });

@@ -6,13 +6,13 @@ import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver'
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 let service: ServiceProcess;
 /** Of a client in its shell. */
 let environment: { PETSTORE_KEY: string };
 
 beforeAll(async () => {
-  service = await bench.serve({ DATABASE_URL: database.url, ...LOOPBACK_WEBHOOKS });
+  service = await processes.serve({ DATABASE_URL: database.url, ...LOOPBACK_WEBHOOKS });
   environment = { PETSTORE_KEY: await unlimitedKey(database.url) };
 });
 

@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'n
 import { complaint, RunningCommand, unlimitedKey } from '../../support/command-line';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { commandJson, runCommand } from './support/use-command-line';
-import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
-const bench = new ServiceBench();
-const path = (...names: string[]) => bench.path(...names);
+const processes = new ServiceProcesses();
+const path = (...names: string[]) => processes.path(...names);
 const databases: TestDatabase[] = [];
 
 async function database(template?: string): Promise<TestDatabase> {
@@ -17,7 +17,7 @@ async function database(template?: string): Promise<TestDatabase> {
 }
 
 afterAll(async () => {
-  await bench.clear();
+  await processes.clear();
   await Promise.all(databases.map((one) => one.drop()));
 });
 
@@ -107,12 +107,12 @@ const copy = (to: string, environment: Record<string, string>) =>
   runCommand(['db', 'copy', '--to', to], environment);
 
 describe('a store with the embedded database, in use', () => {
-  const environment = bench.embedded();
+  const environment = processes.embedded();
   let service: ServiceProcess;
   let key: string;
 
   beforeAll(async () => {
-    service = await bench.serve(environment);
+    service = await processes.serve(environment);
     key = await unlimitedKey(embeddedUrl(path('store')));
     await service.send(key, 'PUT', '/store/inventory/1', { quantity: STOCK });
     const made = await service.send(key, 'POST', '/webhooks', { url: 'https://example.com/hook' });
@@ -129,7 +129,7 @@ describe('a store with the embedded database, in use', () => {
     );
     expect(statSync(path('backup', 'webhook.key')).mode & 0o777).toBe(0o600);
     // It would not start with another key than that of its secrets.
-    const copied = await bench.serve(bench.embedded('backup'));
+    const copied = await processes.serve(processes.embedded('backup'));
     const stock = await copied.send(key, 'GET', '/store/inventory/1');
     expect(await stock.json()).toMatchObject({ quantity: STOCK - 2 });
     await copied.end();
@@ -146,7 +146,7 @@ describe('a store with the embedded database, in use', () => {
     });
     expect(stdout).toMatch(/Copied [\d,]+ rows; the counts agree\. Set DATABASE_URL/);
     const WEBHOOK_KEY = readFileSync(path('store', 'webhook.key'), 'utf8').trim();
-    const moved = await bench.serve({ DATABASE_URL: target.url, WEBHOOK_KEY });
+    const moved = await processes.serve({ DATABASE_URL: target.url, WEBHOOK_KEY });
     expect((await moved.send(key, 'POST', '/store/orders', { petId: 1 })).status).toBe(201);
     await moved.end();
   });
@@ -172,7 +172,7 @@ describe('a store on a server', () => {
     expect(await killed.end('SIGKILL')).toMatchObject({ code: null, stdout: '' });
     await locked.query('ROLLBACK');
     locked.release();
-    const left = readdirSync(bench.root).filter((name) => name.startsWith('one'));
+    const left = readdirSync(processes.root).filter((name) => name.startsWith('one'));
     expect(left).toEqual([expect.stringMatching(/^one\.\w+\.partial$/)]);
   });
 

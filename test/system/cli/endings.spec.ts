@@ -1,14 +1,14 @@
 import { exec } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { RunningCommand, cleanEnvironment, petstoreScript } from '../../support/command-line';
-import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
 import { query } from '../../support/query';
 import { useProcesses } from '../../support/service-process';
 
-const { bench, database } = useProcesses();
-const embedded = bench.embedded();
-const cwd = bench.folder('work');
+const { processes, database } = useProcesses();
+const embedded = processes.embedded();
+const cwd = processes.folder('work');
 const environment = {} as { DATABASE_URL: string };
 
 const events = (count: number) =>
@@ -17,11 +17,11 @@ const events = (count: number) =>
 
 beforeAll(async () => {
   environment.DATABASE_URL = database.url;
-  const service = await bench.serve(embedded);
-  await query(embeddedUrl(bench.path('store')), events(11_000));
+  const service = await processes.serve(embedded);
+  await query(embeddedUrl(processes.path('store')), events(11_000));
   await service.end();
 });
-const isStopped = () => until(() => bench.postmaster() === undefined);
+const isStopped = () => until(() => processes.postmaster() === undefined);
 
 /** Runs a command in a shell, with what the line has around it. */
 function inShell(line: string, settings: Record<string, string> = environment) {
@@ -40,7 +40,7 @@ describe('a command that has started the database leaves no server', () => {
     ['events --follow', 'SIGTERM', 143],
   ] as const)('%s, ended by %s as soon as it runs', async (command, signal, code) => {
     const running = new RunningCommand(command.split(' '), embedded, { cwd });
-    await until(() => bench.postmaster() !== undefined);
+    await until(() => processes.postmaster() !== undefined);
     const outcome = await running.end(signal);
     // It may have been faster.
     expect([code, 0]).toContain(outcome.code);
@@ -57,12 +57,12 @@ describe('a command that has started the database leaves no server', () => {
   );
 
   it('db copy, by two signals that arrive as one, and no folder', async () => {
-    const copying = new RunningCommand(['db', 'copy', '--to', bench.path('copy')], embedded, { cwd });
-    const partial = () => readdirSync(bench.root).find((name) => name.startsWith('copy.'));
+    const copying = new RunningCommand(['db', 'copy', '--to', processes.path('copy')], embedded, { cwd });
+    const partial = () => readdirSync(processes.root).find((name) => name.startsWith('copy.'));
     await until(
-      () => partial() !== undefined && existsSync(bench.path(partial()!, 'data', 'postmaster.pid')),
+      () => partial() !== undefined && existsSync(processes.path(partial()!, 'data', 'postmaster.pid')),
     );
-    const server = bench.path(partial()!, 'data', 'postmaster.pid');
+    const server = processes.path(partial()!, 'data', 'postmaster.pid');
     copying.child.kill('SIGHUP');
     const { code, stderr } = await copying.end('SIGHUP');
     expect({ code, stderr }).toEqual({

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { petstore, unlimitedKey } from '../../support/command-line';
-import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { RedisServer } from '../../support/redis-server';
 import { useProcesses } from '../../support/service-process';
 import { commandJson, runCommand, useCommandLine } from './support/use-command-line';
@@ -14,7 +14,7 @@ interface Status {
 
 const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 let redis: RedisServer;
 
 beforeAll(async () => void (redis = await RedisServer.start()));
@@ -29,7 +29,7 @@ async function status(environment: Record<string, string>): Promise<{ code: numb
 
 describe('status of an embedded store', () => {
   it('reports a missing store, and creates none', async () => {
-    const environment = bench.embedded('missing');
+    const environment = processes.embedded('missing');
     const { code, status: found } = await status(environment);
     expect(code).toBe(1);
     expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
@@ -43,8 +43,8 @@ describe('status of an embedded store', () => {
   });
 
   it('shows the running service, its data and their size, also as a table; what is stopped is not started', async () => {
-    const environment = bench.embedded();
-    const service = await bench.serve(environment);
+    const environment = processes.embedded();
+    const service = await processes.serve(environment);
     const key = await unlimitedKey(embeddedUrl(environment.DATA_DIR));
     // It listens on some free port, which the settings do not say.
     const called = await runCommand(['api', '/pets', '-f', 'limit=1'], { ...environment, PETSTORE_KEY: key });
@@ -73,19 +73,19 @@ describe('status of an embedded store', () => {
       '\nNo instance of the service runs.\n',
     );
     expect(readdirSync(environment.DATA_DIR)).toEqual(files);
-    expect(bench.postmaster()).toBeUndefined();
+    expect(processes.postmaster()).toBeUndefined();
 
     // Another command opens it, and stops it again.
     const states = await commandJson<{ state: string }[]>(['db', 'status'], environment);
     expect(states.every(({ state }) => state === 'done')).toBe(true);
-    expect(bench.postmaster()).toBeUndefined();
+    expect(processes.postmaster()).toBeUndefined();
   });
 });
 
 it('status of a store over DATABASE_URL reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
   const DATABASE_URL = database.url;
   const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
-  const first = await bench.serve(named);
+  const first = await processes.serve(named);
   // The driver of Redis would print that this one has no password.
   const REDIS_URL = redis.url.replace('//', '//:superfluous@');
   const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });

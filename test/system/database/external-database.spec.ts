@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { Database, isDatabaseUnavailable } from '#libs/database';
 import { dataSourceOptions, migrateToNewest } from '../../../src/runtime/data-source';
 import { unlimitedKey } from '../../support/command-line';
-import { letOthersRead, responds } from '../../support/embedded-postgres-bench';
+import { letOthersRead, responds } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { PGBOUNCER, findProgram, POSTGRESQL } from '../../support/programs';
@@ -21,7 +21,7 @@ describe('Behind a pooler', () => {
   /** PgBouncer refuses to run as root. */
   const NOBODY = 65_534;
 
-  const { bench, database } = useProcesses('template1');
+  const { processes, database } = useProcesses('template1');
   let pgbouncer: ChildProcess;
   /** The server of the tests has only a Unix socket, which PgBouncer's user may not enter. */
   let way: TcpProxy;
@@ -45,7 +45,7 @@ describe('Behind a pooler', () => {
       .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
       .replace('6432', url.port)
       .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
-    const folder = bench.folder('pgbouncer');
+    const folder = processes.folder('pgbouncer');
     const file = join(folder, 'pgbouncer.ini');
     writeFileSync(file, configuration);
     letOthersRead(folder);
@@ -58,7 +58,7 @@ describe('Behind a pooler', () => {
   it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
     const pooled = await startPgBouncer();
     const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
-    const service = await bench.serve(settings);
+    const service = await processes.serve(settings);
     const key = await unlimitedKey(pooled);
     const turns = Array.from({ length: 40 }, async (_, turn) => {
       const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
@@ -66,7 +66,7 @@ describe('Behind a pooler', () => {
       return [status, read.status];
     });
     expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
-    const another = await bench.serve(settings);
+    const another = await processes.serve(settings);
     // The pooler lends the same connection to both, and to whoever asks.
     const instances = async () =>
       (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(

@@ -25,13 +25,13 @@ function promtool(args: string[], input?: string) {
 }
 
 describe('Dashboard and alerts', () => {
-  const { bench, database } = useProcesses();
+  const { processes, database } = useProcesses();
   /** All metrics, once all kinds of them have happened. */
   let page: string;
 
   beforeAll(async () => {
     const port = await freePort();
-    const service = await bench.serve({ DATABASE_URL: database.url, METRICS_PORT: String(port) });
+    const service = await processes.serve({ DATABASE_URL: database.url, METRICS_PORT: String(port) });
     const key = await unlimitedKey(database.url);
     expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
     // An answer is counted a moment after it is sent.

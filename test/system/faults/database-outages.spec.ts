@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import type { ApiCaller } from '../../support/api-caller';
-import { Bench, embeddedUrl, killPostmaster } from '../../support/embedded-postgres-bench';
+import { EmbeddedServers, embeddedUrl, killPostmaster } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { COUNTED, limitsIn, statuses } from '../../support/limits';
 import { query } from '../../support/query';
 import { type TestService, startService } from '../../support/service';
 
-const bench = new Bench();
-const folder = bench.path('store');
+const servers = new EmbeddedServers();
+const folder = servers.path('store');
 /** A PostgreSQL of this test's own, which comes back at the same address. */
 let postgres: EmbeddedPostgres;
 let service: TestService;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.close();
   await postgres?.stop();
-  await bench.clear();
+  await servers.clear();
 });
 
 const probe = async (name: 'live' | 'ready') => (await fetch(`${service.url}/health/${name}`)).status;

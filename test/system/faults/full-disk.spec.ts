@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { query } from '../../support/query';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
-import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 
@@ -24,19 +24,19 @@ function onSmallDisk(folder: string): string[] {
 const [program, ...args] = [...onSmallDisk('/mnt'), 'true'];
 const itOnSmallDisk = spawnSync(program!, args).status === 0 ? it : it.skip;
 
-const bench = new ServiceBench();
+const processes = new ServiceProcesses();
 let service: ServiceProcess;
 let key: string;
 
 beforeEach(async () => {
-  const environment = { DATA_DIR: bench.path('disk', 'store'), LOG_LEVEL: 'info' };
-  service = await bench.serve(environment, { within: onSmallDisk(bench.folder('disk')) });
+  const environment = { DATA_DIR: processes.path('disk', 'store'), LOG_LEVEL: 'info' };
+  service = await processes.serve(environment, { within: onSmallDisk(processes.folder('disk')) });
   key = await unlimitedKey(url());
 });
-afterAll(() => bench.clear());
+afterAll(() => processes.clear());
 
 /** Where others find what the service has on its disk. */
-const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, bench.path('disk', name));
+const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, processes.path('disk', name));
 const url = () => embeddedUrl(onDisk('store'));
 const create = () => service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
 

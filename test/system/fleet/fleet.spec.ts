@@ -7,7 +7,7 @@ import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing } from '../../support/limits';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { RedisServer, freePort } from '../../support/redis-server';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { whileLocked } from '../../support/while-locked';
@@ -18,7 +18,7 @@ const STOCK = 1_000_000;
 /** Of a load that is steady while instances stop and start, and leaves them the processors. */
 const PAUSE_MS = 150;
 
-const bench = new ServiceBench();
+const processes = new ServiceProcesses();
 let redis: RedisServer;
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const SHUTDOWN_DELAY = documentedShutdownDelay();
   environment = { ...shared, ...LOOPBACK_WEBHOOKS, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
-  instances = await Promise.all(Array.from({ length: SIZE }, () => bench.serve(environment)));
+  instances = await Promise.all(Array.from({ length: SIZE }, () => processes.serve(environment)));
   const count = 'SELECT ((SELECT count(*) FROM pets) + (SELECT count(*) FROM clients))::int AS rows';
   expect(await inDatabase(count)).toEqual({ rows: 0 });
   expect(instances.map(({ stdout }) => stdout).join()).not.toContain('psk_live_');
@@ -42,12 +42,12 @@ beforeAll(async () => {
 });
 // A test that ends an instance starts no new one, which no other test may need.
 beforeEach(async () => {
-  const missing = Array.from({ length: SIZE - instances.length }, () => bench.serve(environment));
+  const missing = Array.from({ length: SIZE - instances.length }, () => processes.serve(environment));
   instances.push(...(await Promise.all(missing)));
 });
 afterEach(() => Haproxy.closeAll());
 afterAll(async () => {
-  await bench.clear();
+  await processes.clear();
   await database?.drop();
   await redis?.close();
 });
@@ -129,7 +129,7 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
 
 test('a rolling restart behind haproxy, under a steady load of orders and cancellations, fails no request', async () => {
   const ports = [await freePort(), await freePort()];
-  const serve = (port: number) => bench.serve({ ...environment, PORT: String(port) });
+  const serve = (port: number) => processes.serve({ ...environment, PORT: String(port) });
   const behind = await Promise.all(ports.map(serve));
   const proxy = await Haproxy.start(ports);
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);

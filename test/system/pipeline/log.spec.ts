@@ -3,17 +3,17 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, endLog } from '../../../src/runtime/logging';
 import { freePort } from '../../support/redis-server';
-import { ServiceBench } from '../../support/service-process';
+import { ServiceProcesses } from '../../support/service-process';
 import { createTestDatabase } from '../../support/test-database';
 import { until } from '../../support/eventually';
 import { useFolder } from '../../support/files';
 
-const bench = new ServiceBench();
+const processes = new ServiceProcesses();
 /** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
 const directory = useFolder();
 let pipes = 0;
 
-afterAll(() => bench.clear());
+afterAll(() => processes.clear());
 
 /** A pipe of its own, and what ends its reader. */
 function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {
@@ -74,7 +74,7 @@ it('a log is written to its end, or abandoned there when its disk is full, or it
 test('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
   const port = await freePort();
   const database = await createTestDatabase();
-  const service = bench.launch(
+  const service = processes.launch(
     { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' },
     { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
   );

@@ -11,7 +11,7 @@ import { complaint, petstore } from '../../support/command-line';
 import { WITHOUT_EFFECT } from '../../support/libpq';
 import { useProcesses } from '../../support/service-process';
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 let redis: RedisServer;
 
 const SECOND_STORE = 'set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well';
@@ -32,7 +32,7 @@ it('a start that is not possible ends with one line, which shows no password', a
 });
 
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
-  const DATA_DIR = join(bench.folder('taken'), 'store');
+  const DATA_DIR = join(processes.folder('taken'), 'store');
   const taken = createServer();
   const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
@@ -48,7 +48,7 @@ it('a port that is taken is reported in one line, also by workers, before a data
 });
 
 it('a HOST or METRICS_PORT with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted', async () => {
-  const lookups = join(bench.folder('names'), 'lookups.js');
+  const lookups = join(processes.folder('names'), 'lookups.js');
   // Both have the form of a system with IPv4 and IPv6, which not every machine has.
   const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
   writeFileSync(
@@ -62,7 +62,7 @@ it('a HOST or METRICS_PORT with several addresses is listened on at one of them,
   const NODE_OPTIONS = `--require=${lookups}`;
   const metricsPort = await freePort();
   const METRICS_PORT = `localhost:${metricsPort}`;
-  const service = await bench.serve(
+  const service = await processes.serve(
     { DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS, METRICS_PORT, LOG_LEVEL: 'info' },
     { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
   );
@@ -105,14 +105,14 @@ it('of the variables of libpq only those count that complete the URL', async () 
 
 describe('.env', () => {
   it('is read from the working directory, and the environment wins; other names are ignored with a warning, also in worker processes', async () => {
-    const cwd = bench.folder('hostile');
+    const cwd = processes.folder('hostile');
     const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
     writeFileSync(join(cwd, 'code.js'), code);
     writeFileSync(
       join(cwd, '.env'),
       `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nREDIS_URL=${redis.url.replace('//', '//:unneeded@')}\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
     );
-    const service = await bench.serve({ LOG_LEVEL: 'warn' }, { cwd });
+    const service = await processes.serve({ LOG_LEVEL: 'warn' }, { cwd });
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await service.end()).toEqual({ code: 0, signal: null });
     expect(service.stderr).toBe(
@@ -138,7 +138,7 @@ describe('.env', () => {
   }
 
   it('may begin with a byte order mark, and in another encoding ends the start: it never leads to another store', async () => {
-    const cwd = bench.folder('encodings');
+    const cwd = processes.folder('encodings');
     const file = join(cwd, '.env');
     const text = `\ufeffTEST_SETTING=ä\nDATA_DIR=${join(cwd, 'store')}\n`;
     writeFileSync(file, text);
@@ -159,7 +159,7 @@ describe('.env', () => {
   asRoot(
     'of somebody else is refused for root, also behind a symbolic link of somebody else (needs root)',
     () => {
-      const [own, shared] = [bench.folder('of-nobody'), bench.folder('shared')];
+      const [own, shared] = [processes.folder('of-nobody'), processes.folder('shared')];
       writeFileSync(join(own, '.env'), 'TEST_SETTING=read\n');
       symlinkSync(join(own, '.env'), join(shared, '.env'));
       expect(read(shared)).toBe('read');
@@ -173,7 +173,11 @@ describe('.env', () => {
   );
 
   it('that is no file, leads to none, or has a setting that is not read is refused', () => {
-    const [folder, unread, lost] = [bench.folder('odd'), bench.folder('unread'), bench.folder('lost')];
+    const [folder, unread, lost] = [
+      processes.folder('odd'),
+      processes.folder('unread'),
+      processes.folder('lost'),
+    ];
     execFileSync('mkfifo', [join(folder, '.env')]);
     expect(() => read(folder)).toThrow('.env cannot be read: it is not a regular file');
     symlinkSync(join(lost, 'nowhere'), join(lost, '.env'));

@@ -3,12 +3,12 @@ import { until } from '../../support/eventually';
 import { ELSEWHERE, WITHOUT_EFFECT } from '../../support/libpq';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
 const STOPPED = { code: 0, signal: null };
 
-const bench = new ServiceBench();
-const environment: Record<string, string> = bench.embedded();
+const processes = new ServiceProcesses();
+const environment: Record<string, string> = processes.embedded();
 let first: ServiceProcess;
 let key: string;
 
@@ -23,11 +23,11 @@ beforeAll(async () => {
   environment.PORT = String(await freePort());
   // For the embedded database, no variable of libpq counts.
   const withVariables = { ...environment, ...ELSEWHERE, ...WITHOUT_EFFECT };
-  first = await bench.serve(withVariables);
+  first = await processes.serve(withVariables);
   ({ key } = await run<{ key: string }>('keys issue demo', withVariables));
   expect(await first.end()).toEqual(STOPPED);
 });
-afterAll(() => bench.clear());
+afterAll(() => processes.clear());
 
 const connection = () => RawConnection.open(Number(environment.PORT));
 const postOf = (body: string, ...fields: string[]) =>
@@ -43,22 +43,22 @@ describe('a service on an embedded database', () => {
     await stop();
     expect(await service.ending).toEqual(STOPPED);
     expect(service.stderr).toBe('');
-    expect(bench.postmaster()).toBeUndefined();
+    expect(processes.postmaster()).toBeUndefined();
   }
 
   it('leaves nothing behind if its terminal is closed during its start', async () => {
     let service: ServiceProcess;
     // Once more when the start was faster.
     do {
-      service = bench.launch(environment);
-      await until(() => bench.postmaster() !== undefined);
+      service = processes.launch(environment);
+      await until(() => processes.postmaster() !== undefined);
       await expectStopped(service, () => service.child.kill('SIGHUP'));
     } while (service.stdout.includes('ready'));
   });
 
   it('logs its address and how to issue a key, writes only JSON and no key into a log, and serves metrics on a port of their own', async () => {
     const METRICS_PORT = String(await freePort());
-    const service = await bench.serve({ ...environment, METRICS_PORT });
+    const service = await processes.serve({ ...environment, METRICS_PORT });
     for (const { log } of [first, service]) {
       expect(log.map((line) => JSON.parse(line) as object)).not.toEqual([]);
     }
@@ -97,7 +97,7 @@ describe('a service on an embedded database', () => {
       const answer = await service.send(key, 'GET', '/rate-limit');
       return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
     };
-    const service = await bench.serve({ ...environment, LOG_LEVEL: 'info' }, { group: true });
+    const service = await processes.serve({ ...environment, LOG_LEVEL: 'info' }, { group: true });
     const before = await leftToday(service);
     await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
     await connection();
@@ -118,7 +118,7 @@ describe('a service on an embedded database', () => {
   });
 
   it('that is told to stop serves until its delay is over, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
-    const service = await bench.serve({ ...environment, SHUTDOWN_DELAY: '300' });
+    const service = await processes.serve({ ...environment, SHUTDOWN_DELAY: '300' });
     const begun = await connection();
     begun.write(postOf('{}'));
     service.child.kill('SIGTERM');

@@ -4,16 +4,16 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../../src/runtime/data-source';
 import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
-import { letOthersRead } from '../../support/embedded-postgres-bench';
+import { letOthersRead } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
 import { ROOT, filesOf } from '../../support/files';
 import { installation } from '../../support/installation';
-import { ServiceBench } from '../../support/service-process';
+import { ServiceProcesses } from '../../support/service-process';
 
 const SOURCES = ['bin', 'libs', 'src', 'package.json', '.npmrc', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
 
-const bench = new ServiceBench();
-const checkout = bench.folder('checkout');
+const processes = new ServiceProcesses();
+const checkout = processes.folder('checkout');
 
 beforeAll(() => {
   for (const name of SOURCES) {
@@ -21,21 +21,21 @@ beforeAll(() => {
   }
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
 });
-afterAll(() => bench.clear());
+afterAll(() => processes.clear());
 
 it('a checkout that is not built says so in one line, and `npm start` builds and serves it', async () => {
   const isNotBuilt = complaint(1, /it is not built yet\. Run npm start/);
   expect(await petstore(['version'], {}, { installation: checkout })).toEqual(isNotBuilt);
   expect(await petstore(['serve'], {}, { installation: checkout })).toEqual(isNotBuilt);
 
-  const env = cleanEnvironment(bench.embedded());
+  const env = cleanEnvironment(processes.embedded());
   const started = spawn('npm', ['start'], { cwd: checkout, env, detached: true });
   let stdout = '';
   started.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   await until(() => started.exitCode !== null || stdout.includes('Pet Store is ready.'));
   expect(started.exitCode).toBeNull();
   process.kill(-started.pid!, 'SIGINT');
-  await Promise.all([once(started, 'close'), until(() => bench.postmaster() === undefined)]);
+  await Promise.all([once(started, 'close'), until(() => processes.postmaster() === undefined)]);
 
   // Later edits are built by the next `npm start`, and commands need not be able to write.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
@@ -53,7 +53,7 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
 });
 
 it('commands keep their compiled code, and do without where it is damaged', async () => {
-  const copy = bench.folder('copy');
+  const copy = processes.folder('copy');
   cpSync(installation(), copy, { recursive: true, filter: (file) => !file.endsWith('.compiled') });
   const version = () => petstore(['version'], {}, { installation: copy });
   const printed = await version();
@@ -66,7 +66,7 @@ it('commands keep their compiled code, and do without where it is damaged', asyn
 });
 
 it('`npm start` after a production install starts what is built, or says in one line what is missing', async () => {
-  const production = bench.folder('production');
+  const production = processes.folder('production');
   for (const name of ['bin', 'package.json', '.npmrc']) {
     cpSync(join(ROOT, name), join(production, name), { recursive: true });
   }
@@ -91,7 +91,7 @@ it('`npm start` after a production install starts what is built, or says in one 
 });
 
 it('a command whose working directory is gone says so in one line', () => {
-  const gone = bench.folder('gone');
+  const gone = processes.folder('gone');
   for (const command of ['version', '--help', 'status', 'serve']) {
     const script = `mkdir -p ${gone}; cd ${gone}; rmdir ${gone}; exec ${process.execPath} ${petstoreScript()} ${command}`;
     const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env: cleanEnvironment({}) });

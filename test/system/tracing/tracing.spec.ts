@@ -50,14 +50,14 @@ const collector = createServer((request, answer) => {
   });
 });
 
-const { bench, database } = useProcesses();
+const { processes, database } = useProcesses();
 let redis: RedisServer;
 let key: string;
 let service: ServiceProcess;
 
 /** The service has to be its own process: drivers are traced as Node loads them, and jest loads them itself. */
 async function serve(environment: Record<string, string>): Promise<void> {
-  service = await bench.serve({
+  service = await processes.serve({
     DATABASE_URL: database.url,
     LOG_LEVEL: 'info',
     INSTANCES: '2',

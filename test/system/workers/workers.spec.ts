@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, renameSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlimitedKey } from '../../support/command-line';
-import { embeddedUrl } from '../../support/embedded-postgres-bench';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { query } from '../../support/query';
 import { RedisServer, freePort } from '../../support/redis-server';
-import { ServiceBench, type ServiceProcess } from '../../support/service-process';
+import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
-const bench = new ServiceBench();
+const processes = new ServiceProcesses();
 let redis: RedisServer;
 let environment: Record<string, string>;
 let service: ServiceProcess;
@@ -19,21 +19,23 @@ beforeAll(async () => {
   redis = started;
   environment = {
     ...{ WORKERS: '2', REDIS_URL: redis.url, METRICS_PORT: String(METRICS_PORT), LOG_LEVEL: 'info' },
-    ...bench.embedded(),
+    ...processes.embedded(),
   };
   // A Node of its own, which a test takes away.
   copyFileSync(process.execPath, node());
   chmodSync(node(), 0o755);
-  service = await bench.serve(environment, { within: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'] });
+  service = await processes.serve(environment, {
+    within: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'],
+  });
   await until(() => listening() === 2);
-  key = await unlimitedKey(embeddedUrl(bench.path('store')));
+  key = await unlimitedKey(embeddedUrl(processes.path('store')));
 });
 afterAll(async () => {
-  await bench.clear();
+  await processes.clear();
   await redis.close();
 });
 
-const node = () => bench.path('node');
+const node = () => processes.path('node');
 const listening = () => service.stdout.match(/Server listening/g)?.length ?? 0;
 
 function childrenOf(parent: number, kind = ''): number[] {
@@ -46,10 +48,10 @@ const workers = () => childrenOf(service.child.pid!, ' serve');
 
 /** The database refuses the workers' connections. @returns what undoes that */
 async function refuseDatabase(): Promise<() => void> {
-  const socket = (port: number) => bench.path('store', 'data', `.s.PGSQL.${port}`);
+  const socket = (port: number) => processes.path('store', 'data', `.s.PGSQL.${port}`);
   renameSync(socket(5432), socket(5433));
   await query(
-    embeddedUrl(bench.path('store')).replace(':5432/', ':5433/'),
+    embeddedUrl(processes.path('store')).replace(':5432/', ':5433/'),
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
   );
   return () => renameSync(socket(5433), socket(5432));
@@ -57,7 +59,7 @@ async function refuseDatabase(): Promise<() => void> {
 
 /** The database keeps its connections, and accepts new ones, but answers nothing. @returns what undoes that */
 function silenceDatabase(): () => void {
-  const postmaster = bench.postmaster()!;
+  const postmaster = processes.postmaster()!;
   const signal = (name: NodeJS.Signals) =>
     [postmaster, ...childrenOf(postmaster)].forEach((pid) => process.kill(pid, name));
   signal('SIGSTOP');
@@ -146,5 +148,5 @@ it('two workers answer on one port, add up their metrics, live on while the data
   await until(() => !service.child.kill('SIGTERM'));
   expect(await service.ending).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe('');
-  expect(bench.postmaster()).toBeUndefined();
+  expect(processes.postmaster()).toBeUndefined();
 });

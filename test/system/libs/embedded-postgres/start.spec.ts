@@ -3,14 +3,14 @@ import * as fs from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { Bench, letOthersRead, responds } from '../../../support/embedded-postgres-bench';
+import { EmbeddedServers, letOthersRead, responds } from '../../../support/embedded-servers';
 import { query } from '../../../support/query';
 
-const bench = new Bench();
+const servers = new EmbeddedServers();
 const database = 'shop';
 const hasty = { database, parameters: { fsync: 'off' } };
 /** Most tests share one folder, and leave it as it was: to create a database takes longer than everything else here. */
-const directory = bench.path('shared', '.data');
+const directory = servers.path('shared', '.data');
 const cluster = join(directory, 'data');
 
 const start = () => startEmbeddedPostgres({ dataDirectory: directory, database });
@@ -24,7 +24,7 @@ const failure = (dataDirectory: string) =>
 beforeAll(async () => {
   await (await startEmbeddedPostgres({ dataDirectory: directory, ...hasty })).stop();
 });
-afterAll(() => bench.clear());
+afterAll(() => servers.clear());
 
 it('a server has its rows again after a stop, can be found, is durable, listens on a Unix socket only, and stops without waiting for clients', async () => {
   const first = await start();
@@ -49,7 +49,7 @@ it('a server has its rows again after a stop, can be found, is durable, listens 
   const busy = query(second.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
   await second.stop();
   expect(await busy).toBe('ended');
-  expect(findData(bench.path('nothing'), 'shop')).toBeUndefined();
+  expect(findData(servers.path('nothing'), 'shop')).toBeUndefined();
 });
 
 it('a start removes what an interrupted initdb left, and a postmaster.pid of another process, empty, or from before the clock was set back', async () => {
@@ -76,18 +76,18 @@ it('a start begins another log where it has grown large', async () => {
 
 describe('a start fails in one line', () => {
   it('where the folder is a file or below one, or cannot be made, or the path is longer than that of a socket may be', async () => {
-    const file = bench.path('file');
+    const file = servers.path('file');
     fs.writeFileSync(file, '');
     for (const path of [file, join(file, 'below'), '/proc/none/below']) {
       expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (ENOENT|ENOTDIR): /);
     }
     expect(() => findData(file, 'shop')).toThrow(/^cannot look into .*: ENOTDIR: not a directory/);
     const long = /too long for a Unix socket; choose a shorter/;
-    expect(await failure(bench.path('long'.repeat(40)))).toMatch(long);
+    expect(await failure(servers.path('long'.repeat(40)))).toMatch(long);
   });
 
   it('where the data are of another major version, or of no version', async () => {
-    const other = bench.path('other');
+    const other = servers.path('other');
     fs.mkdirSync(join(other, 'data'), { recursive: true, mode: 0o700 });
     fs.writeFileSync(join(other, 'data', 'postgresql.conf'), '');
     expect(await failure(other)).toMatch(

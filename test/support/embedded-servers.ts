@@ -36,7 +36,7 @@ export interface How extends SpawnOptions {
 }
 
 /** A temporary folder with processes in it, and what ends and removes all of that. */
-export class Bench {
+export class EmbeddedServers {
   readonly root: string;
   private readonly children: Holder[] = [];
   private readonly clusters = new Set<string>();
@@ -57,7 +57,7 @@ export class Bench {
     return holder;
   }
 
-  /** Ends what this bench started, also servers which a test left running, and removes the folder. */
+  /** Ends the started processes, also servers which a test left running, and removes the folder. */
   async clear(): Promise<void> {
     for (const child of this.children) await child.kill();
     for (const name of fs.readdirSync(this.root, { recursive: true }) as string[]) {

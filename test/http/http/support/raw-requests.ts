@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../../../src/modules/quotas/rules/limits';
 import type { TestService } from '../../../support/service';
 import { type RawAnswer, RawConnection, exchange, requestText } from '../../../support/raw-http';
 
-/** Whom a request was counted for; on the bench each starts a window of its own, so one request was taken from it. */
+/** Whom a request was counted for; `RawRequests` sends each in a new window, from which one request was taken. */
 export type CountedFor = 'key' | 'address' | 'nobody';
 
 const STANDINGS: Record<CountedFor, { limit: string; remaining: string }> = {
@@ -12,7 +12,7 @@ const STANDINGS: Record<CountedFor, { limit: string; remaining: string }> = {
 };
 
 /** Sends single requests, byte by byte, each from a caller with fresh limits: the minute before it is over. */
-export class Bench {
+export class RawRequests {
   private key: Promise<{ key: string }> | undefined;
 
   constructor(private readonly service: TestService) {}
