@@ -29,7 +29,7 @@ function post(body: string) {
 
 const KEYED = [JSON_TYPE, 'Content-Length: 2', 'Idempotency-Key: a'];
 
-// What is JSON and what is not is tested in test/unit/libs/http/parse-json.spec.ts.
+// What is JSON and what is not is tested in test/unit/libs/http/validation.spec.ts.
 test.each([
   ['malformed_json', [JSON_TYPE, 'Content-Length: 11'], '{"name":"A"', ''],
   ['validation_failed', [JSON_TYPE, 'Content-Length: 2'], '[]', 'a JSON object, such as {\\"name\\":'],

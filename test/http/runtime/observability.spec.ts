@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Gauge } from 'prom-client';
 import { Database } from '#libs/database';
+import { requestIdOf } from '../../../src/http/http-server';
 import { createLogger } from '../../../src/runtime/logging';
 import { announce, seedFirstRun } from '../../../src/runtime/seed';
 import { aPet } from '../../support/builders';
@@ -39,6 +40,20 @@ describe('the log line of a request', () => {
       msg: 'request',
     });
   });
+
+  const idOf = (given?: string | string[]) => requestIdOf({ headers: { 'x-request-id': given } } as never);
+
+  it.each(['a', '0', 'A-b_c.D', 'x'.repeat(128)])('has the X-Request-Id that was sent: %.20s', (id) => {
+    expect(idOf(id)).toBe(id);
+  });
+
+  it.each([undefined, '', ' ', 'a b', 'a/b', 'a:b', 'é', 'a\n', '"a"', 'x'.repeat(129), ['a'], ['a', 'b']])(
+    'has a random id instead of the X-Request-Id %j',
+    (id) => {
+      expect(idOf(id)).toMatch(/^[0-9a-f-]{36}$/);
+      expect(idOf(id)).not.toBe(idOf(id));
+    },
+  );
 
   it('omits an unknown caller and an unknown path', async () => {
     await service.anonymous().with({ 'X-Request-Id': 'stranger' }).get('/secret-of-somebody');

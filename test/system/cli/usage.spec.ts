@@ -6,6 +6,8 @@ import { Module } from '@nestjs/common';
 import { CommandFactory, type CommandRunner, InjectCommander } from 'nest-commander';
 import { parse } from 'yaml';
 import { CliModule } from '../../../src/cli/cli.module';
+import { clientName } from '../../../src/modules/quotas/clients.command';
+import { keyReference } from '../../../src/modules/quotas/keys.command';
 import { complaint } from '../../support/command-line';
 import { runCommand } from './support/use-command-line';
 import { useFolder } from '../../support/files';
@@ -13,6 +15,21 @@ import { useFolder } from '../../support/files';
 /** Nothing here comes as far as a database: this one would be refused. */
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 const run = (command: string) => runCommand(command.split(' ').filter(Boolean), environment);
+
+it('A key is an id or the whole key', () => {
+  expect([keyReference('7'), keyReference('psk_live_abc')]).toEqual([7, 'psk_live_abc']);
+  for (const text of ['0', 'abc', '']) {
+    expect(() => keyReference(text)).toThrow('is not an id');
+  }
+});
+
+it("A client's name is up to 100 letters, digits and few signs", () => {
+  const good = ['acme', 'a', 'Acme_2.shop-eu', 'x'.repeat(100)];
+  expect(good.map(clientName)).toEqual(good);
+  for (const text of ['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä']) {
+    expect(() => clientName(text)).toThrow('a client name is 1 to 100');
+  }
+});
 
 describe('bad usage is reported in one line and exits with 2', () => {
   it.each([

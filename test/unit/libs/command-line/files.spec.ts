@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readInput, writeFile } from '#libs/command-line';
+import { readInput, writeFile } from '../../../../libs/command-line/src/files';
 import { OperatorError } from '#libs/messages';
 import { useFolder } from '../../../support/files';
 

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { PassThrough } from 'node:stream';
 import type { SingleBar } from 'cli-progress';
-import { operatorName, withProgress } from '#libs/command-line';
+import { operatorName, withProgress } from '../../../../libs/command-line/src/operator';
 import { until } from '../../../support/eventually';
 
 const here = `${userInfo().username}@${hostname()}`;

@@ -1,4 +1,9 @@
-import { duration, futureInstant, commaSeparated, wholeNumber } from '#libs/command-line';
+import {
+  duration,
+  futureInstant,
+  commaSeparated,
+  wholeNumber,
+} from '../../../../libs/command-line/src/option';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { inRows, recordLines, tableLines } from '#libs/command-line';
+import { inRows } from '../../../../libs/command-line/src/failure';
+import { recordLines, tableLines } from '../../../../libs/command-line/src/output';
 import { printable, printableJson, shellWord } from '#libs/messages';
 
 const NOW = Date.UTC(2026, 10, 21, 12);

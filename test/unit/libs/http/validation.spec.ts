@@ -1,4 +1,16 @@
-import { Id, Integer, OneOf, Text, Timestamp, TrueOrFalse, validated } from '#libs/http';
+import fc from 'fast-check';
+import {
+  Id,
+  Integer,
+  OneOf,
+  Text,
+  Timestamp,
+  TrueOrFalse,
+  cursorAfter,
+  parseJson,
+  rangeOf,
+  validated,
+} from '#libs/http';
 
 const DOG = '🐕';
 const ANY = { description: '' };
@@ -169,4 +181,116 @@ it('A timestamp is RFC 3339 with an offset, of a day that there is, in the years
     '0001-01-01T00:00:00+00:01 9999-12-31T23:59:59-00:01 +12026-11-21T09:30:00Z',
   ].flatMap((line) => line.split(' '));
   expect(accepted(Timestamp(ANY), [...good, ...bad, '2026-11-21 09:30:00Z', 1795253400, null])).toEqual(good);
+});
+
+describe('a cursor', () => {
+  it('A cursor leads back to its id, fits into a URL as it is, and without one a list starts before the first id', () => {
+    for (const id of [1, 20, 255, 4_711, Number.MAX_SAFE_INTEGER]) {
+      expect(cursorAfter(id)).toMatch(/^[\w-]{1,64}$/);
+      expect(rangeOf({ cursor: cursorAfter(id) }).after).toEqual({ id });
+    }
+    expect(rangeOf({}).after).toEqual({ id: 0 });
+    expect(rangeOf({ cursor: cursorAfter(0) }).after).toEqual({ id: 0 });
+  });
+
+  it('A cursor of a list by name leads back to its id and name, and without one the list starts before the first name', () => {
+    for (const name of ['', 'rex', ':7', 'a\nb', 'zoë', '🐕'.repeat(200)]) {
+      const cursor = cursorAfter(Number.MAX_SAFE_INTEGER, name);
+      expect(cursor).toMatch(/^[\w-]{1,1100}$/);
+      expect(rangeOf({ cursor, name: 're' }).after).toEqual({ id: Number.MAX_SAFE_INTEGER, name });
+    }
+    expect(rangeOf({ name: 're' }).after).toEqual({ id: 0, name: '' });
+    expect(rangeOf({ name: 're', cursor: cursorAfter(0) }).after).toEqual({ id: 0, name: '' });
+  });
+
+  const INVALID = expect.objectContaining({ status: 400, code: 'invalid_cursor' }) as Error;
+  const encoded = (content: string) => Buffer.from(content).toString('base64url');
+
+  test.each([
+    ['nothing', ''],
+    ['a plain id', '20'],
+    ['another prefix', encoded('befor:20')],
+    ['a position in the feed', encoded('event:20')],
+    ['no id', encoded('after:')],
+    ['a negative id', encoded('after:-1')],
+    ['a differently formatted id', encoded('after:020')],
+    ['an exponent', encoded('after:1e1')],
+    ['white space', encoded('after: 20')],
+    ['an id above the maximum', encoded('after:9007199254740992')],
+    ['trailing characters', `${cursorAfter(20)}A`],
+    ['padding', `${cursorAfter(1)}=`],
+    ['the other base64 alphabet', `${cursorAfter(20)}+/`],
+    ['half a cursor', cursorAfter(20).slice(0, 6)],
+    ['invalid base64', '🐕'],
+    ['a name, in a list without', cursorAfter(20, 'rex')],
+  ])('rejects a cursor with %s', (_what, cursor) => {
+    expect(() => rangeOf({ cursor })).toThrow(INVALID);
+  });
+
+  test.each([
+    ['no name', cursorAfter(20)],
+    ['a NUL character', cursorAfter(20, 're\0')],
+    ['a name in no UTF-8', Buffer.from('after:20:\xff', 'latin1').toString('base64url')],
+  ])('a list by name rejects a cursor with %s', (_what, cursor) => {
+    expect(() => rangeOf({ cursor, name: 're' })).toThrow(INVALID);
+  });
+});
+
+describe('the JSON of a body', () => {
+  const parse = (text: string) => parseJson(Buffer.from(text));
+
+  it('Any bytes are read or rejected with 400', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        try {
+          parseJson(Buffer.from(bytes));
+        } catch (error) {
+          expect(error).toMatchObject({
+            status: 400,
+            code: expect.stringMatching(/^(malformed_json|validation_failed)$/) as string,
+          });
+        }
+      }),
+    );
+  });
+
+  test.each([
+    ['"__proto__"', '__proto__'],
+    ['\uFEFF1', 1],
+    ['-0', -0],
+    ['1e400', Infinity],
+  ])('%s is read as %j', (text, value) => {
+    expect(parse(text)).toBe(value);
+  });
+
+  test.each([
+    ['{"a":[0.99999999999999999999,"0.99999999999999999999"]}', { a: [0.5, '0.99999999999999999999'] }],
+    ['-49e-326', 0.5],
+    ['1e-400', 0.5],
+    ['1.5', 1.5],
+    ['900719925474099.99', 0.5],
+    ['1000000000000000.5', 1000000000000000.5],
+    ['9007199254740992.5', 0.5],
+    ['0.000e-99999999999', 0],
+    ['12300000000000000000000E-20', 123],
+    ['"\\"1e-999\\\\"', '"1e-999\\'],
+  ])('%s does not become an integer by rounding: %j', (text, value) => {
+    expect(parse(text)).toEqual(value);
+  });
+
+  test.each([
+    ['a byte that is invalid in UTF-8', '"\xff"'],
+    ['latin1', '"\xe9"'],
+    ['an overlong sequence', '"\xc0\xaf"'],
+    ['a surrogate', '"\xed\xa0\x80"'],
+    ['a sequence that ends too early', '1\xe2\x82'],
+    ['UTF-16', '\xff\xfe1\0'],
+  ])('%s is refused, not replaced', (_what, bytes) => {
+    const parsed = () => parseJson(Buffer.from(bytes, 'latin1'));
+    expect(parsed).toThrow(expect.objectContaining({ code: 'malformed_json' }));
+  });
+
+  test('One byte order mark is ignored, and a second one is invalid', () => {
+    expect(() => parse('\uFEFF\uFEFF1')).toThrow('The body is not valid JSON');
+  });
 });

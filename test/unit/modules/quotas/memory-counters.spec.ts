@@ -163,3 +163,22 @@ describe('one of three instances that count alone', () => {
     ]);
   });
 });
+
+it.each([
+  ['an IPv4 address as itself', '192.0.2.7', '192.0.2.7'],
+  ['an IPv4-mapped address as the IPv4 address', '::ffff:192.0.2.7', '192.0.2.7'],
+  ['an IPv4-mapped address in capitals', '::FFFF:192.0.2.7', '192.0.2.7'],
+  ['an IPv4-mapped address in hexadecimal', '::ffff:c000:207', '192.0.2.7'],
+  ['an IPv4 address without the port a proxy wrote', '192.0.2.7:51234', '192.0.2.7'],
+  ['an IPv6 address without brackets and port', '[2001:db8:1:2ff::1]:443', '2001:db8:1:200::/56'],
+  ['an IPv6 address without its brackets', '[2001:db8:1:2ff::1]', '2001:db8:1:200::/56'],
+  ['an IPv6 address by its /56', '2001:db8:1:2ff::1', '2001:db8:1:200::/56'],
+  ['another address of that /56 likewise', '2001:DB8:1:201:ffff:ffff:ffff:ffff', '2001:db8:1:200::/56'],
+  ['the next /56 separately', '2001:db8:1:300::1', '2001:db8:1:300::/56'],
+  ['an IPv6 address without its zone', 'fe80::1%eth0', 'fe80::/56'],
+  ['an invalid address as a common one', 'unknown', 'unknown'],
+  ['any other invalid address as the same one', 'x'.repeat(5_000), 'unknown'],
+  ['a missing address as the same one', '', 'unknown'],
+])('an address counts %s', (_rule, ip, address) => {
+  expect(addressCaller(ip).tracker).toBe(`address:${address}`);
+});
