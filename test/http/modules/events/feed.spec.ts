@@ -332,6 +332,11 @@ describe('A write reports', () => {
       await feed.readAll(caller);
     });
 
+    it('PATCH: is not reported when it changes nothing', async () => {
+      expect((await caller.patch(target(), {})).body).toEqual(order);
+      await expectTold();
+    });
+
     it('PATCH: is reported twice when it gets a date and is completed', async () => {
       await caller.patch(target(), { complete: true, shipDate: '2026-12-01T00:00:00Z' });
       await expectTold(

@@ -5,7 +5,7 @@ class Thing {
   name!: string;
 }
 
-// What else commands of a batch see of each other is tested in test/http/modules/store-rules.spec.ts;
+// What else commands of a batch see of each other is tested in test/http/modules/writes.spec.ts;
 // no request changes what another one of its batch has inserted, so only the engine's own state shows this.
 it('A batch writes what its commands have left of a row, once, and nothing of those that failed', () => {
   const [one, seven] = [
