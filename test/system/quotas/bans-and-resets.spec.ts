@@ -7,7 +7,7 @@ import type { ApiCaller, ErrorBody } from '../../support/api-caller';
 import { until } from '../../support/eventually';
 import { COUNTED, earnBan, limitsIn, standing, statuses, without } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
-import { Pair } from './fleet/support/pair';
+import { usePair } from './fleet/support/pair';
 
 const BAN_MS = 120_000;
 
@@ -15,23 +15,16 @@ const becomes = (caller: ApiCaller, status: number) =>
   until(async () => (await caller.get(COUNTED)).status === status);
 
 let redis: RedisServer;
-let pair: Pair;
-let bans: QuotasService;
+beforeAll(async () => (redis = await RedisServer.start()));
+const pair = usePair(() => [redis.url, redis.url]);
+afterAll(() => redis.close());
 
-beforeAll(async () => {
-  redis = await RedisServer.start();
-  pair = await Pair.start(redis.url);
-  bans = pair.services[0].app.get(QuotasService);
-});
-afterAll(async () => {
-  await pair.close();
-  await redis.close();
-});
+const bans = () => pair.services[0].app.get(QuotasService);
 
 test('a manual ban applies on both, and so does an unban', async () => {
   const { keyId, callers } = await pair.client();
   for (const caller of callers) await becomes(caller, 200);
-  const end = await bans.ban(keyId, 7_200_000);
+  const end = await bans().ban(keyId, 7_200_000);
   for (const caller of callers) {
     await becomes(caller, 403);
     const banned = await caller.get<ErrorBody>(COUNTED);
@@ -45,7 +38,7 @@ test('a manual ban applies on both, and so does an unban', async () => {
 
 test('a key that replaces a banned one inherits the ban', async () => {
   const { keyId, callers } = await pair.client();
-  await bans.ban(keyId, 600_000);
+  await bans().ban(keyId, 600_000);
   const rotated = await pair.services[0].app.get(ClientsService).rotateKey(keyId, 0);
   const answer = await callers[1]!.with({ 'X-API-Key': rotated.key }).get<ErrorBody>(COUNTED);
   expect([answer.status, answer.body.code]).toEqual([403, 'api_key_banned']);
@@ -56,7 +49,7 @@ test('a reset restarts both windows on both instances, once', async () => {
   for (const caller of callers) await statuses(caller, 6);
   // Resetting carries the time of the clock, and the first of two resets of one moment is all there is.
   pair.advance(1_000);
-  await bans.reset(clientId);
+  await bans().reset(clientId);
   const isFull = { minute: { remaining: 5 }, day: { remaining: 8 } };
   for (const caller of callers) {
     await until(async () => (await standing(caller)).minute.remaining === 5);

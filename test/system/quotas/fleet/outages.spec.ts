@@ -9,7 +9,7 @@ import { startService } from '../../../support/service';
 import { tally } from '../../../support/spread';
 import { TcpProxy } from '../../../support/tcp-proxy';
 import { createTestDatabase } from '../../../support/test-database';
-import { Pair } from './support/pair';
+import { usePair } from './support/pair';
 
 const LIMIT = 20;
 /** Of the limit, for either of the two instances. */
@@ -19,13 +19,12 @@ const LIMITED = { perMinute: LIMIT, perDay: 1_000 };
 let redis: RedisServer;
 /** The way of either instance to Redis, which runs on and keeps what it knows when they are cut off. */
 let ways: [TcpProxy, TcpProxy];
-let pair: Pair;
 
 beforeAll(async () => {
   redis = await RedisServer.start();
   ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
-  pair = await Pair.start(ways[0].url, ways[1].url);
 });
+const pair = usePair(() => ways.map(({ url }) => url));
 // An outage within a minute of another one is taken for the same.
 beforeEach(() => pair.advance(2 * MINUTE));
 // A test that fails leaves the others their Redis.
@@ -34,7 +33,6 @@ afterEach(async () => {
   await Promise.all(ways.map((way) => way.restore()));
 });
 afterAll(async () => {
-  await pair?.close();
   await Promise.all(ways.map((way) => way.close()));
   await redis?.close();
 });
