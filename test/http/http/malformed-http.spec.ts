@@ -120,8 +120,8 @@ describe('a request whose body breaks or never ends is its caller’s like any o
   });
 
   test.each(['5\r\n{"nam', ''])('408 after %j', async (body) => {
-    const connection = await impatient.open();
     const key = await impatient.keyField();
+    const connection = await impatient.open();
     connection.write(requestText('POST /categories', [key, ...OWN, CHUNKS], body));
     const answer = await connection.answer();
     expectError(answer, 408, 'request_timeout', 'key');
