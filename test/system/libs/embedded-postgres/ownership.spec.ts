@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import {
   EmbeddedServers,
   embeddedUrl,
@@ -78,11 +79,14 @@ describe('a folder', () => {
   it('is served by a command that finds no server; it waits at its end for the sessions of others', async () => {
     const command = hold({ share: true });
     await command.report;
-    const other = query(url(), 'SELECT pg_sleep(0.5), 7 AS seven');
-    const sleepers = `SELECT FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`;
-    await until(async () => (await query(url(), sleepers)).length === 1);
-    expect(await command.stop()).toBe(0);
-    expect(await other).toMatchObject([{ seven: 7 }]);
+    const other = new Client({ connectionString: url() });
+    await other.connect();
+    const ending = command.stop();
+    // From now on the server accepts no new session.
+    await until(async () => !(await responds(url())));
+    expect((await other.query('SELECT 7 AS seven')).rows).toEqual([{ seven: 7 }]);
+    await other.end();
+    expect(await ending).toBe(0);
     expect(await isRunning()).toBe(false);
   });
 });
