@@ -99,9 +99,14 @@ it('events --follow ends at Ctrl-C while it is still reading many new events', a
   // It shows what there is, and then follows.
   await until(() => follower.stdout !== '');
   const before = follower.stdout;
+  // The follower waits in its first lines until the test reads on.
+  const output = follower.child.stdout;
+  output.once('data', () => output.pause());
   await database.pool.query(events(EVENTS));
   await until(() => follower.stdout !== before);
-  const { code, stdout, stderr } = await follower.end('SIGINT');
+  const ending = follower.end('SIGINT');
+  output.resume();
+  const { code, stdout, stderr } = await ending;
   expect({ code, stderr }).toEqual({ code: 0, stderr: 'Waiting for new events until Ctrl-C.\n' });
   expect(stdout.split('\n').length).toBeLessThan(EVENTS);
 });
