@@ -1,19 +1,22 @@
 import { once } from 'node:events';
 import { type NetConnectOpts, type Server, type Socket, connect, createServer } from 'node:net';
 import { listen, within } from './eventually';
+import { freePort } from './redis-server';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
-  private port = 0;
   private silent = false;
 
-  private constructor(private target: URL) {}
+  private constructor(
+    private target: URL,
+    private readonly port: number,
+  ) {}
 
   /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
   static async start(url: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(url));
+    const proxy = new TcpProxy(new URL(url), await freePort());
     await proxy.listen();
     return proxy;
   }
@@ -74,7 +77,7 @@ export class TcpProxy {
 
   private async listen(): Promise<void> {
     this.server = createServer((downstream) => this.join(downstream));
-    this.port = await listen(this.server, this.port);
+    await listen(this.server, this.port);
   }
 
   private join(downstream: Socket): void {
