@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { within } from './eventually';
 
-/** Below those that the system gives to whoever asks for any; each worker of the test run has its own. */
-const PORTS = { first: 10_000, ofWorker: 4_000 };
-let next = randomInt(PORTS.ofWorker);
+/** Below the ports that the system gives to a program that names none; fetch blocks none of the range. */
+const PORTS = { first: 11_000, count: 20_000 };
+/** Random, so that files and test runs that run beside each other take different ports. */
+let next = randomInt(PORTS.count);
 
 /** A port that nobody else takes until it is used, or while its server is away. */
 export async function freePort(): Promise<number> {
-  const worker = Number(process.env.JEST_WORKER_ID ?? 0) % 5;
-  next = (next + 1) % PORTS.ofWorker;
-  const port = PORTS.first + worker * PORTS.ofWorker + next;
+  next = (next + 1) % PORTS.count;
+  const port = PORTS.first + next;
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
