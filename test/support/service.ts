@@ -17,6 +17,7 @@ import { type AllSettings, readSettings } from '../../src/features';
 import type { LogLevel } from '../../src/settings';
 import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';
+import { within } from './eventually';
 import { LOOPBACK_WEBHOOKS } from './receiver';
 import { patient, RedisOnClock } from './redis-clock';
 import { type TestDatabase, createTestDatabase } from './test-database';
@@ -105,9 +106,9 @@ export class TestService {
   async close(): Promise<void> {
     // As when the process stops: a connection that is kept alive after its response would hold up the end for a minute.
     this.connections.announceEnd();
-    await this.app.close();
+    await within('the end of the service', this.app.close());
     if (this.ownsDatabase) {
-      await this.database.drop();
+      await within('the end of its database', this.database.drop());
     }
     this.log.expectNoKeys();
   }
@@ -119,7 +120,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     ...options.settings,
   };
   const { redisUrl } = settings;
-  const database = options.database ?? (await createTestDatabase());
+  const database = options.database ?? (await within('a new database', createTestDatabase()));
   const databaseUrl = new URL(options.databaseUrl ?? database.url);
   databaseUrl.searchParams.set('statement_timeout', String(options.statementTimeoutMs ?? 120_000));
   if (options.statementTimeoutMs === undefined) {
@@ -129,7 +130,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const { TEST_LOG_LEVEL: level } = process.env;
   const log = new WatchedLog(level === undefined ? undefined : process.stdout);
   const logger = createLogger((level as LogLevel | undefined) ?? 'trace', log);
-  const testing = await Test.createTestingModule({
+  const testing = Test.createTestingModule({
     imports: [AppModule.forService(settings, databaseUrl.href)],
   })
     .overrideProvider(Clock)
@@ -138,16 +139,17 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     .useFactory({
       factory: () => (redisUrl === undefined ? null : new RedisOnClock(patient(redisUrl), clock)),
     })
-    .setLogger(nestLogger(logger))
-    .compile();
-  const app = testing.createNestApplication<NestFastifyApplication>(
+    .setLogger(nestLogger(logger));
+  const compiled = await within('the modules of the service', testing.compile());
+  const app = compiled.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, logger, options.timeouts),
     NEST_OPTIONS,
   );
   const { connections, metrics } = configureServer(app, settings);
-  await app.listen(0, '127.0.0.1');
+  await within('the start of the service', app.listen(0, '127.0.0.1'));
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
-  const document = await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).text();
+  const answer = await within('the OpenAPI document', fetch(`http://127.0.0.1:${port}/openapi.json`));
+  const document = await answer.text();
   return new TestService(
     app,
     clock,
