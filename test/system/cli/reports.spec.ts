@@ -144,7 +144,6 @@ describe('on a terminal', () => {
       `INSERT INTO deprecated_calls SELECT 1, operation, (now() AT TIME ZONE 'UTC')::date, 5, '2026-11-20T10:00:00Z'
        FROM unnest(ARRAY['getPet', 'gone']) AS operation`,
     );
-    await database.pool.query(`INSERT INTO usage_days SELECT 1, (now() AT TIME ZONE 'UTC')::date, 250`);
     await database.pool.query(
       `INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, details)
        VALUES (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}'), (now(), 'key', '7', 'key.banned', 98, 'loud', '{}')`,
@@ -153,6 +152,12 @@ describe('on a terminal', () => {
       `INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
     );
   });
+  // For each test, because its day may be a new one.
+  beforeEach(() =>
+    database.pool.query(
+      `INSERT INTO usage_days SELECT 1, (now() AT TIME ZONE 'UTC')::date, 250 ON CONFLICT DO NOTHING`,
+    ),
+  );
 
   /** What a command prints on a terminal of so many columns. */
   async function printed(command: string, columns = 42): Promise<string> {
