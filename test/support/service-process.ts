@@ -54,6 +54,15 @@ export class ServiceProcess {
     return this;
   }
 
+  /** Waits until the service counts in Redis: on a busy machine, its first connection may fail. */
+  async untilShared(): Promise<void> {
+    await until(async () => {
+      const answer = await fetch(`${this.url}/health/ready`);
+      const { details } = (await answer.json()) as { details: { limits: { degraded: boolean } } };
+      return !details.limits.degraded;
+    });
+  }
+
   get url(): string {
     return this.announced!.url;
   }

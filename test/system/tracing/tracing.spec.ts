@@ -93,12 +93,7 @@ test('With a collector each request is a span of the trace of its caller, with i
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     REDIS_URL: redis.url,
   });
-  // On a busy machine the first connection to Redis may fail.
-  await until(async () => {
-    const answer = await fetch(`${service.url}/health/ready`);
-    const { details } = (await answer.json()) as { details: { limits: { degraded: boolean } } };
-    return !details.limits.degraded;
-  });
+  await service.untilShared();
   await send('/categories?limit=5', { traceparent: `00-${TRACE}-${PARENT}-01` });
   await send('/nowhere/at-all?what=ever');
   await send(`/pets/${key}?key=${key}`, { Authorization: `Bearer ${key}` });
