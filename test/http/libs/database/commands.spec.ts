@@ -137,6 +137,12 @@ describe('commands of a batch that need different locks of one category', () => 
     };
   }
 
+  it('decide alone if their batch violates a constraint', async () => {
+    const commands = commandsOn((await arrange.category()).id);
+    // In one turn of the event loop, and so in one batch.
+    expect(await Promise.all([commands.add!(), commands.remove!()])).toEqual(['done', 'category_in_use']);
+  });
+
   it.each<[held: string, atOnce: Outcomes, later: Outcomes]>([
     [
       'SELECT FROM categories WHERE id = $1 FOR KEY SHARE',
