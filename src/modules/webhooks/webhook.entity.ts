@@ -1,6 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { GeneratedId, WRITTEN_BY_SQL, type Transaction } from '#libs/database';
-import type { AuditTrail } from '../audit';
+import { GeneratedId, WRITTEN_BY_SQL } from '#libs/database';
 
 export interface StoredSecret {
   sealed: string;
@@ -98,22 +97,6 @@ export const NEW_RECEIVER = {
 export function enabledColumns(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};
   return { enabled, disabledReason, failingSince: null, ...pauses };
-}
-
-export async function setWebhookEnabled(
-  transaction: Transaction,
-  trail: AuditTrail,
-  webhookId: number,
-  enabled: boolean,
-  reason?: string,
-): Promise<void> {
-  const where = { id: webhookId, enabled: !enabled };
-  const { affected } = await transaction.update(Webhook, where, enabledColumns(enabled, reason));
-  if (affected === 1) {
-    const { clientId } = await transaction.findOneByOrFail(Webhook, { id: webhookId });
-    const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
-    await trail.record(transaction, { action, clientId, details: { webhookId, reason } });
-  }
 }
 
 /** Replaces the values in the query of a URL by …, because they may be secret. */

@@ -25,7 +25,6 @@ import {
   Webhook,
   WebhookDelivery,
   shownUrl,
-  setWebhookEnabled,
   enabledColumns,
 } from './webhook.entity';
 import {
@@ -261,9 +260,15 @@ export class WebhooksService {
   }
 
   setEnabled(id: number, enabled: boolean, reason?: string): Promise<void> {
-    return this.database.transaction((transaction) =>
-      setWebhookEnabled(transaction, this.trail, id, enabled, reason),
-    );
+    return this.database.transaction(async (transaction) => {
+      const where = { id, enabled: !enabled };
+      const { affected } = await transaction.update(Webhook, where, enabledColumns(enabled, reason));
+      if (affected === 1) {
+        const { clientId } = await transaction.findOneByOrFail(Webhook, { id });
+        const action = enabled ? 'webhook.enabled' : 'webhook.disabled';
+        await this.trail.record(transaction, { action, clientId, details: { webhookId: id, reason } });
+      }
+    });
   }
 
   /**

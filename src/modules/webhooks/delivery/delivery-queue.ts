@@ -3,7 +3,7 @@ import { Clock } from '#libs/clock';
 import { type Call, Database } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
-import { MAX_PENDING, type StoredSecret, setWebhookEnabled } from '../webhook.entity';
+import { MAX_PENDING, type StoredSecret } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 const MAX_EVENTS = 500;
@@ -74,13 +74,19 @@ const BODY = `CASE WHEN leased.position IS NULL
     THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
 
+/**
+ * Finds and locks webhooks with too many pending deliveries. Returns at most ten, because all of their deliveries are
+ * given up in one transaction.
+ */
 const FULL = {
-  text: `SELECT id FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
-    WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)`,
+  text: `SELECT id, client_id AS "clientId" FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
+      WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)
+    LIMIT 10 FOR NO KEY UPDATE SKIP LOCKED`,
 };
 
-const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2
-  WHERE webhook_id = $1 AND status = 'pending'`;
+const GIVE_UP = {
+  text: `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE webhook_id = $1 AND status = 'pending'`,
+};
 
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
@@ -182,8 +188,10 @@ const RECORD = {
     RETURNING webhooks.id, client_id AS "clientId", enabled, found.gone, webhooks.failing_since <= $4 AS dead`,
 };
 
+type WebhookIds = { id: number; clientId: number };
+
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
-type Recorded = { id: number; clientId: number; enabled: boolean; gone: boolean; dead: boolean | null };
+type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
 
 const DISABLE = {
   text: 'UPDATE webhooks SET enabled = false, disabled_reason = $2, failing_since = NULL WHERE id = $1',
@@ -237,12 +245,12 @@ export class DeliveryQueue {
 
   async disableFull(): Promise<void> {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
-    for (const { id } of await this.database.query<{ id: number }>(FULL)) {
-      await this.database.transaction(async (transaction) => {
-        await setWebhookEnabled(transaction, this.trail, id, false, reason);
-        await transaction.query(GIVE_UP, [id, BACKLOG_FULL]);
-      });
-    }
+    await this.database.transact([{ statement: FULL }], ([full]) =>
+      (full as WebhookIds[]).flatMap((webhook) => [
+        ...this.disablingOf(webhook, reason),
+        { statement: GIVE_UP, values: [webhook.id, BACKLOG_FULL] },
+      ]),
+    );
   }
 
   /**
@@ -278,7 +286,12 @@ export class DeliveryQueue {
       ofEach = Math.min(MAX_CONCURRENT, ...shares);
       const values = [now, webhooks, this.timeIn(LEASE_MS), ofEach];
       const lease = webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
-      return [...lease, ...ended.filter(({ enabled }) => enabled).flatMap((one) => this.disablingOf(one))];
+      return [
+        ...lease,
+        ...ended
+          .filter(({ enabled }) => enabled)
+          .flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD)),
+      ];
     });
     return { leased: leased as LeasedDelivery[], hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
   }
@@ -288,8 +301,7 @@ export class DeliveryQueue {
     return row!.seconds;
   }
 
-  private disablingOf({ id: webhookId, clientId, gone }: Recorded): readonly Call[] {
-    const reason = gone ? GONE : DEAD;
+  private disablingOf({ id: webhookId, clientId }: WebhookIds, reason: string): readonly Call[] {
     return [
       { statement: DISABLE, values: [webhookId, reason] },
       this.trail.recordOf({ action: 'webhook.disabled', clientId, details: { webhookId, reason } }),
