@@ -39,6 +39,8 @@ export interface LeasedDelivery {
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
+  /** True if the webhook may have more due deliveries, because only a few of each webhook were leased. */
+  mayHaveMore: boolean;
   /** When the attempt started; undefined before it. */
   startedAt?: number;
   attempt?: Attempt;
@@ -145,7 +147,7 @@ const LEASE = {
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
-    secrets::json, event_id AS "eventId", ${BODY} AS body
+    secrets::json, event_id AS "eventId", ${BODY} AS body, $4 < ${MAX_CONCURRENT} AS "mayHaveMore"
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`,
 };
 
@@ -276,15 +278,13 @@ export class DeliveryQueue {
       statement: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, places, this.placesOfAKind],
     }));
-    let ofEach = MAX_CONCURRENT;
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
-    const [leased = []] = await this.database.transact(first, (results) => {
+    const [leased = []] = (await this.database.transact(first, (results) => {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
       const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
-      ofEach = Math.min(MAX_CONCURRENT, ...shares);
-      const values = [now, webhooks, this.timeIn(LEASE_MS), ofEach];
+      const values = [now, webhooks, this.timeIn(LEASE_MS), Math.min(MAX_CONCURRENT, ...shares)];
       const lease = webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
       return [
         ...lease,
@@ -292,8 +292,8 @@ export class DeliveryQueue {
           .filter(({ enabled }) => enabled)
           .flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD)),
       ];
-    });
-    return { leased: leased as LeasedDelivery[], hasMore: leased.length > 0 && ofEach < MAX_CONCURRENT };
+    })) as LeasedDelivery[][];
+    return { leased, hasMore: leased.some(({ mayHaveMore }) => mayHaveMore) };
   }
 
   async oldestDueSeconds(): Promise<number> {
