@@ -95,9 +95,9 @@ export class TestService {
     return this.callerWith((await this.issueKey(options)).key);
   }
 
-  /** Deletes what the table keeps no longer. @returns how many rows */
-  deleteExpired(table: string): Promise<number> {
-    return this.app.get(Retention).deleteExpired(table);
+  /** Deletes what the store keeps no longer. @returns how many rows */
+  deleteExpired(): Promise<number> {
+    return this.app.get(Retention).deleteExpired();
   }
 
   /** Rejects when anything that was done here has brought an API key into the log. */

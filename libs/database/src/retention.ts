@@ -47,11 +47,10 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.task.stop();
   }
 
-  async deleteExpired(only?: string): Promise<number> {
-    const tables = this.tables.filter(({ table }) => only === undefined || table === only);
+  async deleteExpired(): Promise<number> {
     let total = 0;
     let failure: Error | undefined;
-    for (const rows of tables) {
+    for (const rows of this.tables) {
       try {
         total += await this.deleteFrom(rows);
       } catch (error) {

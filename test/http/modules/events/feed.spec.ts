@@ -207,7 +207,7 @@ it('Events expire after thirty days, and followers continue', async () => {
   const { rows } = await age(30);
   const newest = Math.max(...rows.map(({ time }) => time.getTime()));
   service.clock.set(newest + 32 * DAY_MS - 1_000);
-  await service.deleteExpired('events');
+  await service.deleteExpired();
   const left = await pool.query(`SELECT 1 FROM events`);
   expect(left.rowCount).toBe(1);
   await rename('Karl');

@@ -164,7 +164,7 @@ describe('deliveries', () => {
     await caller.post(`${others.path}/test`);
     await remove(webhook);
 
-    await service.deleteExpired('webhook_deliveries');
+    await service.deleteExpired();
     const of = [webhook.id, others.id];
     const sql = 'SELECT webhook_id AS id FROM webhook_deliveries WHERE webhook_id = ANY($1)';
     expect((await pool.query(sql, [of])).rows).toEqual([{ id: others.id }]);
