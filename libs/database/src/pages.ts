@@ -55,6 +55,12 @@ const MAX_BYTES_WITHOUT_TEXTS = 64;
 const MAX_PAGES_OF_STATEMENT = 50;
 const MAX_LONG_PAGES = 4;
 
+/**
+ * The indices of the columns that `pagesStatement` adds after the columns of the entity. Only a search for names has
+ * `FITS` and `LOWER_NAME`.
+ */
+const [PLACE, FITS, LOWER_NAME] = [-1, -2, -3];
+
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
   /** Maps each combination of filters, as JSON, to the read that requests with these filters share. */
@@ -98,7 +104,7 @@ export class PageReader<Row extends object, Filters, Page> {
       },
       resultsOf: (stored, keys) => {
         const pages = keys.map((): StoredRow[] => []);
-        stored.forEach((row) => pages[(row.at(-1) as number) - 1]!.push(row));
+        stored.forEach((row) => pages[(row.at(PLACE) as number) - 1]!.push(row));
         return pages.map((rows, index) => this.pageFrom(rows, valuesOf(keys[index]!)[1] - 1, selection));
       },
     };
@@ -111,12 +117,12 @@ export class PageReader<Row extends object, Filters, Page> {
     const end = rows.findIndex((row, place) => {
       bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
       const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      return place === limit || isTooLarge || (named && stored[place]!.at(-2) === false);
+      return place === limit || isTooLarge || (named && stored[place]!.at(FITS) === false);
     });
     if (end === -1) {
       return this.toPage(rows, null);
     }
-    const name = named && (stored[end]!.at(-3) as string);
+    const name = named && (stored[end]!.at(LOWER_NAME) as string);
     return this.toPage(rows.slice(0, end), { id: table.idOf(rows[end]!) - 1, name });
   }
 }
