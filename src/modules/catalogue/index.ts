@@ -14,7 +14,7 @@ export { ExportCatalogue, ImportCatalogue };
   providers: [ImportCatalogue, ExportCatalogue],
   exports: [ImportCatalogue, ExportCatalogue],
 })
-export class CatalogueModule {}
+class CatalogueModule {}
 
 export const CATALOGUE: Feature = {
   module: CatalogueModule,

@@ -11,7 +11,7 @@ import { EVENT_SCHEMAS } from './events.dto';
 export { EVENT_TYPES, type EventType, type NewEvent, RESOURCES, reportedWrites } from './event.entity';
 export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
-export { EVENT_EXAMPLE, EVENT_SCHEMAS, anyEvent, eventSchema } from './events.dto';
+export { EVENT_EXAMPLE, anyEvent, eventSchema } from './events.dto';
 
 @Global()
 @Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })

@@ -14,6 +14,6 @@ export { OrdersService } from './orders.service';
   providers: [OrdersService],
   exports: [OrdersService],
 })
-export class OrdersModule {}
+class OrdersModule {}
 
 export const ORDERS: Feature = { module: OrdersModule, tables: [ORDERS_TABLE], schemas: ORDER_SCHEMAS };

@@ -30,7 +30,7 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-export type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
+type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
  * What this module needs to know about stock. The inventory module implements this class, because inventory depends on

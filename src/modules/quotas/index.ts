@@ -20,7 +20,7 @@ import { RedisCounters } from './counters/redis-counters';
 import { StoreIdentity, USAGE_DAYS, UsageDay } from './usage-day.entity';
 
 export { QuotasService } from './quotas.service';
-export { PLANS, PLAN_LIMITS, limitsOf, type Plan } from './rules/limits';
+export { PLAN_LIMITS } from './rules/limits';
 export { countedAddress, RequestLimiter } from './request-limiter';
 export { limitErrorOf, PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaCounters } from './counters/quota-counters';
