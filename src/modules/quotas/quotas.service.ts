@@ -6,7 +6,7 @@ import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
 import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
-import { limitsOf, type WindowStatus, windowStatuses } from './rules/limits';
+import { limitsOf, type WindowStatus, rollWindows } from './rules/limits';
 import { QuotaRecords, writeBan } from './counters/quota-records';
 import { UsageDay } from './usage-day.entity';
 
@@ -109,7 +109,7 @@ export class QuotasService {
     const limits = limitsOf(client);
     const resetAt = client.resetAt?.getTime() ?? 0;
     const windows = await this.records.windowsOf({ clientId: client.id, resetAt });
-    const [minute, day] = windowStatuses(windows, limits, now);
+    const [minute, day] = rollWindows(windows, limits, now);
     return {
       client: client.name,
       plan: client.plan,

@@ -9,7 +9,7 @@ import {
   type WindowName,
   type Windows,
   type WindowStatus,
-  windowStatuses,
+  rollWindows,
 } from './limits';
 
 const HOUR_MS = 3_600_000;
@@ -174,7 +174,7 @@ export function statusOf(
   exhausted: WindowName | null = null,
   isNewlyBanned = false,
 ): QuotaStatus {
-  const windows = windowStatuses(counted, limits, now);
+  const windows = rollWindows(counted, limits, now);
   return {
     outcome,
     exhausted,

@@ -73,7 +73,7 @@ export function startOfDay(time: number): number {
 
 /** Counts a request in both windows. If a limit is reached, counts nothing and returns the exhausted window that ends last. */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
-  const current = windowStatuses(windows, limits, now);
+  const current = rollWindows(windows, limits, now);
   const exhausted = current.filter(({ remaining }) => remaining === 0);
   if (exhausted.length > 0) {
     return exhausted.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one));
@@ -91,7 +91,7 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
  * @returns the names of the windows in which the request was taken back
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
-  const refunded = windowStatuses(windows, limits, now).filter(({ name, limit, resetAt }) => {
+  const refunded = rollWindows(windows, limits, now).filter(({ name, limit, resetAt }) => {
     const { start, count, refunds } = windows[name];
     return takenAt >= start && takenAt < resetAt && count > 0 && refunds < limit;
   });
@@ -102,17 +102,21 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
   return refunded.map(({ name }) => name);
 }
 
-/** Returns the status of each window, the minute first. The count of a window that has ended is 0. */
-export function windowStatuses(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
-  const minute = windowOf('minute', windows.minute, perMinute, now, now);
-  return perDay === null ? [minute] : [minute, windowOf('day', windows.day, perDay, now, startOfDay(now))];
+/**
+ * Resets the counts of windows that have ended, and moves windows that start in the future to the present.
+ * @returns the status of each window, the minute first
+ */
+export function rollWindows(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
+  const minute = rolled('minute', windows.minute, perMinute, now, now);
+  return perDay === null ? [minute] : [minute, rolled('day', windows.day, perDay, now, startOfDay(now))];
 }
 
 /**
- * Returns the status of one window.
+ * Resets the counts of a window that has ended, or moves a window that starts in the future to the present.
+ * @returns the status of the window
  * @param start when the next window starts, if `window` has ended or lies in the future
  */
-function windowOf(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
+function rolled(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });

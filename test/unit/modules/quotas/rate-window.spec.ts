@@ -9,7 +9,7 @@ import {
   newWindows,
   refund,
   take,
-  windowStatuses,
+  rollWindows,
 } from '../../../../src/modules/quotas/rules/limits';
 
 const START = Date.UTC(2026, 10, 21, 23, 50);
@@ -109,7 +109,7 @@ function play(limits: Record<WindowName, number>, all: Step[], onRequest: Reques
       if (takenAt !== undefined) refund(windows, current(), takenAt, now);
     }
     for (let sent = 0; what === 'request' && sent < by; sent += 1) {
-      const before = windowStatuses(windows, current(), now);
+      const before = rollWindows(windows, current(), now);
       const exhausted = naive.take(now);
       const state = { windows, ban: null, limits: current(), perMinute: limits.minute, now };
       onRequest(applyStep(state, 'take', 0), exhausted, before, naive);
@@ -160,7 +160,7 @@ const NOON = MIDNIGHT + DAY_MS / 2;
 it('Lowered limits never produce a negative remaining, and an address has no day', () => {
   const state = newWindows();
   for (let sent = 0; sent < 5; sent += 1) take(state, { perMinute: 5, perDay: 10 }, NOON);
-  const remaining = (limits: Limits) => windowStatuses(state, limits, NOON).map((window) => window.remaining);
+  const remaining = (limits: Limits) => rollWindows(state, limits, NOON).map((window) => window.remaining);
   expect(remaining({ perMinute: 3, perDay: 4 })).toEqual([0, 0]);
   expect(remaining({ perMinute: 6, perDay: null })).toEqual([1]);
 });
