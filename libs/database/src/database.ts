@@ -6,7 +6,7 @@ import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarg
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { COMMIT, ROLLBACK, beginning } from './engine/batch';
 import { EntityTable } from './engine/entity-table';
-import { entryOf } from './engine/entry-of';
+import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
 import {
@@ -140,7 +140,7 @@ export class Database {
    */
   async withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     const connection = await poolOf(this.dataSource).connect();
-    const session = entryOf(
+    const session = getOrInsert(
       this.sessions,
       connection,
       () => new Session(connection, this.names, pooled.has(connection)),
@@ -198,7 +198,11 @@ export class Database {
   }
 
   table<Row extends object>(entity: EntityTarget<Row>): EntityTable<Row> {
-    return entryOf(this.tables, entity, () => new EntityTable(this.dataSource, entity)) as EntityTable<Row>;
+    return getOrInsert(
+      this.tables,
+      entity,
+      () => new EntityTable(this.dataSource, entity),
+    ) as EntityTable<Row>;
   }
 
   find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {

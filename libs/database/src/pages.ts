@@ -1,6 +1,6 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
-import { entryOf } from './engine/entry-of';
+import { getOrInsert } from './engine/get-or-insert';
 import type { SharedRead, StoredRow } from './engine/session';
 
 /** A place in a list, after the entry with this id or, in a list sorted by name, with this name and id. */
@@ -88,7 +88,7 @@ export class PageReader<Row extends object, Filters, Page> {
     if (selection.named) {
       parameter(after.name ?? '', 'text');
     }
-    const pages = entryOf(this.pages, JSON.stringify(selection), () => this.pagesOf(selection, types));
+    const pages = getOrInsert(this.pages, JSON.stringify(selection), () => this.pagesOf(selection, types));
     return this.database.readByKey(pages, JSON.stringify(values), caller);
   }
 

@@ -1,5 +1,5 @@
 import type { EntityTable } from './entity-table';
-import { entryOf } from './entry-of';
+import { getOrInsert } from './get-or-insert';
 import type { Waiting } from './queue';
 import type { Call, Session, SharedRead } from './session';
 import {
@@ -40,7 +40,7 @@ export function beginning({ isPooled }: Session): readonly Call[] {
   return isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
 }
 
-interface Transaction {
+interface BatchTransaction {
   session: Session;
   tables: Tables;
   state: State;
@@ -55,7 +55,7 @@ interface Transaction {
  * @throws the database error, after a rollback; the promises of the commands are then still pending
  */
 export async function runBatch(
-  transaction: Transaction,
+  transaction: BatchTransaction,
   entries: readonly QueuedCommand[],
 ): Promise<QueuedCommand[]> {
   const { session, state } = transaction;
@@ -100,7 +100,7 @@ function strongest(needs: readonly Need[]): Need[] {
  * attempt used the strongest lock that any command of the batch needs. Some commands need a weaker lock, which may be
  * free.
  */
-async function loadSkipped(transaction: Transaction, needs: readonly Need[]): Promise<void> {
+async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
   if (skipped.length > 0) {
     const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
@@ -125,14 +125,14 @@ interface Load extends Source {
 }
 
 async function load(
-  transaction: Transaction,
+  transaction: BatchTransaction,
   wanted: readonly Wanted[],
   before: readonly Call[] = [],
 ): Promise<void> {
   const byRead = new Map<object, Load>();
   for (const one of wanted) {
     const source = sourceOf(one, transaction);
-    const { keys } = entryOf(byRead, source.read, () => ({ ...source, keys: new Set() }));
+    const { keys } = getOrInsert(byRead, source.read, () => ({ ...source, keys: new Set() }));
     keys.add('id' in one ? one.id : 'lookup' in one ? one.key : keys.size);
   }
   const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
@@ -148,11 +148,11 @@ async function load(
  * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only
  * for the `awaited` one, which is locked first, and skips the others.
  */
-function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Source {
+function sourceOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Source {
   const last = tables.order.length;
   if ('lookup' in wanted) {
     const { lookup } = wanted;
-    const keep = (key: unknown, value: unknown) => state.load(lookup, key, value);
+    const keep = (key: unknown, value: unknown) => state.keep(lookup, key, value);
     return { read: lookup as Source['read'], place: lookup.isUnderLocks ? last : -2, keep };
   }
   if ('newId' in wanted) {
@@ -161,7 +161,7 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
   }
   if ('part' in wanted) {
     const { part, whole } = wanted;
-    const keep = (id: unknown, found: unknown) => state.loadPart({ part, whole, id: id as number }, found);
+    const keep = (id: unknown, found: unknown) => state.keepPart({ part, whole, id: id as number }, found);
     return { read: tables.tableOf(part).byId as Source['read'], place: tables.order.indexOf(part), keep };
   }
   const { row } = wanted;
@@ -174,7 +174,7 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: Transaction): Sour
     // a missing row.
     const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
     if (isCertain && !(lock && state.has({ row, id, lock }))) {
-      state.load(row, id, found, lock);
+      state.keep(row, id, found, lock);
     }
   };
   return {
@@ -206,7 +206,7 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
  * Builds all statements before any statement is sent, because an error while building a statement must prevent the
  * commit.
  */
-function writesOf({ tables, state }: Transaction): Call[] {
+function writesOf({ tables, state }: BatchTransaction): Call[] {
   const changed = tables.order.map((entity) => ({
     table: tables.tableOf(entity),
     rows: state.writesOf(entity),

@@ -1,6 +1,6 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
-import { entryOf } from './entry-of';
+import { getOrInsert } from './get-or-insert';
 import type { Call, SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
@@ -91,7 +91,7 @@ export class EntityTable<Row extends object> {
   /** Reads and locks rows by id. Rows are locked in ascending order of id, so that two transactions cannot deadlock. */
   locked(lock: RowLock, whenLocked: WhenLocked): SharedRead<number, Row | null> {
     const clause = `${lock}${whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
-    return entryOf(this.locking, clause, () => this.reader(clause));
+    return getOrInsert(this.locking, clause, () => this.reader(clause));
   }
 
   insert(rows: readonly Row[]): Call {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type PoolClient, Query, type Submittable, types } from 'pg';
 import { serialize } from 'pg-protocol';
-import { entryOf } from './entry-of';
+import { getOrInsert } from './get-or-insert';
 import { codeOf, isUnusableStatement } from './postgres-errors';
 
 const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
@@ -66,7 +66,7 @@ export class StatementNames {
     if (isUnprepared || performance.now() < this.unusableUntil) {
       return undefined;
     }
-    return entryOf(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
+    return getOrInsert(this.names, text, () => hash('sha256', text, 'base64url').slice(0, NAME_LENGTH));
   }
 
   noteLost(): void {

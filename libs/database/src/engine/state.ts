@@ -1,4 +1,4 @@
-import { entryOf } from './entry-of';
+import { getOrInsert } from './get-or-insert';
 import type { Call, SharedRead } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
@@ -120,9 +120,9 @@ export class State {
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  load(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
+  keep(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
     const cell = { collection, value: stored, stored, lock };
-    entryOf(this.cells, collection, () => new Map<unknown, Cell>()).set(key, cell);
+    getOrInsert(this.cells, collection, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
   }
 
@@ -130,10 +130,10 @@ export class State {
    * Keeps a row that belongs to another row, the whole. Does nothing if the whole is not locked, because the part may
    * then change at any time.
    */
-  loadPart({ part, whole, id }: PartNeed, stored: unknown): void {
+  keepPart({ part, whole, id }: PartNeed, stored: unknown): void {
     const cell = this.cells.get(whole)?.get(id);
     if (cell !== undefined) {
-      this.load(part, id, stored, cell.lock);
+      this.keep(part, id, stored, cell.lock);
     }
   }
 
@@ -144,7 +144,7 @@ export class State {
   }
 
   addNewId(entity: Entity, id: number): void {
-    entryOf(this.newIds, entity, () => []).push(id);
+    getOrInsert(this.newIds, entity, () => []).push(id);
   }
 
   writesOf(entity: Entity): Record<Change, object[]> {
@@ -216,7 +216,7 @@ export class State {
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
-    this.change(this.cells.get(entity)?.get(id) ?? this.load(entity, id, null), row);
+    this.change(this.cells.get(entity)?.get(id) ?? this.keep(entity, id, null), row);
   }
 
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
@@ -228,7 +228,7 @@ export class State {
   }
 
   append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    const cell = entryOf(this.journals, journal as Journal, () => ({
+    const cell = getOrInsert(this.journals, journal as Journal, () => ({
       collection: journal,
       value: [],
       stored: [],

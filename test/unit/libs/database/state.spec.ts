@@ -14,7 +14,7 @@ it('A batch writes what its commands have left of a row, once, and nothing of th
   ];
   const state = new State(new Date(0));
   [one, { id: 2, name: 'two' }, { id: 3, name: 'three' }].forEach((row) =>
-    state.load(Thing, row.id, row, 'FOR UPDATE'),
+    state.keep(Thing, row.id, row, 'FOR UPDATE'),
   );
   state.decide({ decide: (draft) => draft.insert(Thing, 7, { id: 7, name: '7' }) });
   state.decide({ decide: (draft) => draft.update(Thing, 7, seven) });
