@@ -115,12 +115,12 @@ declare module 'fastify' {
      * Operations whose sunset lies before this unix time (in milliseconds) return 410. Absent if operations still work
      * after their sunset.
      */
-    goneUntil?: number;
+    goneBefore?: number;
   }
 }
 
-export function isGone({ sunset }: Deprecation, { goneUntil }: FastifyRequest): boolean {
-  return goneUntil !== undefined && goneUntil >= Date.parse(sunset);
+export function isGone({ sunset }: Deprecation, { goneBefore }: FastifyRequest): boolean {
+  return goneBefore !== undefined && goneBefore >= Date.parse(sunset);
 }
 
 export function successorOf({ successor }: Deprecation, parameter: string): string {

@@ -27,7 +27,7 @@ interface AuditEntry {
  * Returns each changed property with its value before and after, for the details of an audit entry. Undefined if
  * nothing has changed.
  */
-export function changesOf<Subject extends object>(subject: Subject, values: Partial<Subject>) {
+export function beforeAndAfter<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
     .map(([name, after]) => [name, { before: subject[name as keyof Subject], after }] as const)
     .filter(([, { before, after }]) => after !== undefined && !isDeepStrictEqual(before, after));

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { AuditRecord, AuditTrail } from './audit-trail';
 
-export { Actor, AuditTrail, changesOf } from './audit-trail';
+export { Actor, AuditTrail, beforeAndAfter } from './audit-trail';
 
 @Global()
 @Module({

@@ -5,7 +5,7 @@ import { Clock } from '#libs/clock';
 import { Database, type Need, type State, type Transaction, violates } from '#libs/database';
 import { OperatorError, suggestionFor } from '#libs/messages';
 import type { ClientDependent } from '../../feature';
-import { AuditTrail, changesOf } from '../audit';
+import { AuditTrail, beforeAndAfter } from '../audit';
 import { digestOf, newApiKey, stateOf } from './api-key';
 import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
 
@@ -170,7 +170,7 @@ export class ClientsService {
         const message = `Key ${id} has been rotated: it expires when the overlap of the rotation ends. Update the key that replaced it.`;
         throw new OperatorError(message, 'key_rotated');
       }
-      const details = changesOf<KeyTerms>(key, terms);
+      const details = beforeAndAfter<KeyTerms>(key, terms);
       if (details !== undefined) {
         await transaction.save(transaction.merge(ApiKey, key, terms));
         await this.trail.record(transaction, { action: 'key.updated', keyId: id, details });
@@ -241,7 +241,7 @@ export class ClientsService {
   private change(name: string, action: 'client.plan_changed' | 'client.renamed', values: Partial<Client>) {
     return this.database.transaction(async (transaction) => {
       const client = await this.lock(name, transaction);
-      const details = changesOf(client, values);
+      const details = beforeAndAfter(client, values);
       if (details !== undefined) {
         await transaction.save(transaction.merge(Client, client, values));
         await this.trail.record(transaction, { action, clientId: client.id, details });

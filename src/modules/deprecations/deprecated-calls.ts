@@ -111,7 +111,7 @@ export class SunsetGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (this.settings.afterSunset === 'gone') {
-      request.goneUntil = this.clock.now();
+      request.goneBefore = this.clock.now();
     }
     const { deprecation } = request.routeOptions.config;
     if (deprecation === undefined) {

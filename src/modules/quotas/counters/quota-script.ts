@@ -16,7 +16,7 @@ import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedCaller } from './quota-counters';
 
 /**
- * Lua script with the rules of limits.ts and decision.ts, which Redis runs atomically. Returns an `Answer` as
+ * Lua script with the rules of limits.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
  * JSON, or nothing if the counts have to be read from the database first.
  */
 export const QUOTA_SCRIPT = `
@@ -175,7 +175,7 @@ interface ScriptResult {
   ban?: BanState;
 }
 
-/** Converts the times of an `Answer` from the clock of Redis to the clock of this instance. */
+/** Converts the times of a `ScriptResult` from the clock of Redis to the clock of this instance. */
 export function toStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;

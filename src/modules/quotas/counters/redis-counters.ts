@@ -110,7 +110,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     return stored;
   }
 
-  /** Runs the quota script. Returns its `Answer` as JSON, or null if the script needs the counts from the database first. */
+  /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
     { key, tracker, limits }: LimitedCaller,
     step: Step,

@@ -44,7 +44,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     work: () => this.dispatch(),
     everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : IDLE_POLL_MS),
   });
-  private readonly counting = new RepeatingTask({
+  private readonly limitingBacklogs = new RepeatingTask({
     name: 'Counting pending deliveries',
     work: () => this.queue.disableFull(),
     everyMs: BACKLOG_POLL_MS,
@@ -63,11 +63,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
-    [this.dispatching, this.sending, this.counting].forEach((task) => task.start());
+    [this.dispatching, this.sending, this.limitingBacklogs].forEach((task) => task.start());
   }
 
   async onModuleDestroy(): Promise<void> {
-    await Promise.all([this.dispatching, this.sending, this.counting].map((task) => task.stop()));
+    await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // Ignore an error: the leases then expire, and other instances send these deliveries again.
     await this.queue.takeTurn(this.finished()).catch(() => undefined);
