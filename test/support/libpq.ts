@@ -11,12 +11,3 @@ export const WITHOUT_EFFECT = {
   PGSERVICE: 'none',
   NODE_PG_FORCE_NATIVE: '1',
 };
-
-/** The variables that name another database than the service's. */
-export const ELSEWHERE = {
-  PGHOST: '/nowhere',
-  PGPORT: '1',
-  PGUSER: 'nobody',
-  PGDATABASE: 'none',
-  PGPASSWORD: 'x',
-};

@@ -7,6 +7,7 @@ import { createLogger } from '../../../src/runtime/logging';
 import { announce, seedFirstRun } from '../../../src/runtime/seed';
 import { aPet } from '../../support/builders';
 import { eventually, until } from '../../support/eventually';
+import { read } from '../../support/files';
 import { call, earnBan } from '../../support/limits';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
@@ -257,6 +258,15 @@ describe('the metrics', () => {
       expect(lines()).toHaveLength(1);
     }
     service.connections.maxHeldBytes = maxHeldBytes;
+  });
+
+  it('are exactly those that the dashboard and the alerts read', async () => {
+    const used = (read('docker/prometheus/alerts.yaml') + read('docker/grafana/petstore.json')).match(
+      /\bpetstore_\w+/g,
+    )!;
+    const names = used.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+    const exported = [...(await text()).matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name);
+    expect([...new Set(names)].sort()).toEqual(exported.sort());
   });
 
   it('have counters without any events, as 0', async () => {

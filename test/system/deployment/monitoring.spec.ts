@@ -1,12 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unlimitedKey } from '../../support/command-line';
 import { ROOT, read, readYaml, useFolder } from '../../support/files';
 import { PROMTOOL, findProgram } from '../../support/programs';
-import { freePort } from '../../support/redis-server';
-import { until } from '../../support/eventually';
-import { useProcesses } from '../../support/service-process';
 
 interface Dashboard {
   panels: { targets?: { expr: string }[] }[];
@@ -17,42 +13,11 @@ const dashboard = JSON.parse(read('docker/grafana/petstore.json')) as Dashboard;
 const panels = dashboard.panels
   .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   .map((expression) => expression.replaceAll('$__rate_interval', '5m'));
-const rules = read('docker/prometheus/alerts.yaml');
 
 function promtool(args: string[], input?: string) {
   const options = { cwd: join(ROOT, 'docker/prometheus'), encoding: 'utf8' as const, input };
   return spawnSync(findProgram(PROMTOOL)!, args, options);
 }
-
-describe('Dashboard and alerts', () => {
-  const { processes, database } = useProcesses();
-  /** All metrics, once all kinds of them have happened. */
-  let page: string;
-
-  beforeAll(async () => {
-    const port = await freePort();
-    const service = await processes.serve({ DATABASE_URL: database.url, METRICS_PORT: String(port) });
-    const key = await unlimitedKey(database.url);
-    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
-    // An answer is counted a moment after it is sent.
-    await until(async () => {
-      page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      return page.includes('petstore_http_request_duration_seconds_count{operation="/pets"');
-    });
-  });
-
-  it('read exactly the metrics that the service exports', () => {
-    const used = [rules, ...panels].join('\n').match(/\bpetstore_\w+/g)!;
-    const exported = [...page.matchAll(/^# TYPE (petstore_\w+)/gm)].map(([, name]) => name);
-    const names = used.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
-    expect([...new Set(names)].sort()).toEqual(exported.sort());
-  });
-
-  it('read metrics whose names follow the rules of Prometheus', () => {
-    const { stderr } = promtool(['check', 'metrics'], page);
-    expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
-  });
-});
 
 const folder = useFolder();
 

@@ -1,9 +1,20 @@
+import { spawnSync } from 'node:child_process';
 import { petstore } from '../../support/command-line';
 import { until } from '../../support/eventually';
-import { ELSEWHERE, WITHOUT_EFFECT } from '../../support/libpq';
+import { WITHOUT_EFFECT } from '../../support/libpq';
+import { PROMTOOL, findProgram } from '../../support/programs';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
+
+/** The variables that name another database than the service's. */
+const ELSEWHERE = {
+  PGHOST: '/nowhere',
+  PGPORT: '1',
+  PGUSER: 'nobody',
+  PGDATABASE: 'none',
+  PGPASSWORD: 'x',
+};
 
 const STOPPED = { code: 0, signal: null };
 
@@ -69,6 +80,7 @@ describe('a service on an embedded database', () => {
     expect(first.announced!.msg).toMatch(/petstore\.js keys issue demo$/);
     expect(service.announced!.msg).toContain('petstore.js keys issue <client> ');
 
+    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
     const metrics = `http://127.0.0.1:${METRICS_PORT}`;
     expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
     const posted = await fetch(`${metrics}/metrics`, { method: 'POST' });
@@ -86,7 +98,11 @@ describe('a service on an embedded database', () => {
     }
     const answer = await fetch(`${metrics}/metrics`);
     expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await answer.text()).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
+    const input = await answer.text();
+    expect(input).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
+    // The names of the service's metrics follow the rules of Prometheus.
+    const { stderr } = spawnSync(findProgram(PROMTOOL)!, ['check', 'metrics'], { input, encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
     await expectStopped(service, () => service.child.kill('SIGTERM'));
     await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
     expect(first.stdout + service.stdout).not.toContain('psk_live_');
