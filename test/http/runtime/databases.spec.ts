@@ -5,6 +5,7 @@ import { describeFailure, program } from '#libs/messages';
 import { migrateToNewest, MIGRATIONS, administrationOptions } from '../../../src/runtime/data-source';
 import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
+import { filesOf } from '../../support/files';
 import { query } from '../../support/query';
 import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
@@ -54,10 +55,18 @@ it.each([
   }
 });
 
+it('every migration of the folder is one of the service', () => {
+  const files = filesOf('src/migrations', '.ts').map((file) => Number(/\d{13}/.exec(file)));
+  expect(MIGRATIONS.map(({ name }) => Number(name.slice(-13)))).toEqual(files.sort());
+});
+
+const warningsOf = ({ log }: TestService) =>
+  log.lines.filter(({ level, context }) => level === 40 && context === 'Database').map(({ msg }) => msg);
+
 describe('a database with settings that would change results', () => {
   const database = {} as TestDatabase;
   beforeAll(async () => {
-    Object.assign(database, await createTestDatabase());
+    Object.assign(database, await createTestDatabase('template0', `LOCALE_PROVIDER libc LOCALE 'C'`));
     const name = new URL(database.url).pathname.slice(1);
     for (const setting of [
       `DateStyle = 'German, DMY'`,
@@ -74,6 +83,12 @@ describe('a database with settings that would change results', () => {
     const { id } = await arrange.pet(aPet());
     expect((await caller.get(`/pets/${id}`)).status).toBe(200);
     expect((await caller.get('/usage')).status).toBe(200);
+  });
+
+  it('that knows no letters but those of ASCII is used, and the start says so', () => {
+    const line =
+      'With the LC_CTYPE of the database, a search by name ignores the case of ASCII letters only.';
+    expect(warningsOf(service)).toEqual([line]);
   });
 
   const dataSource = () => service.app.get(DataSource);
@@ -162,9 +177,6 @@ async function withService<Result>(
   }
 }
 
-const warningsOf = ({ log }: TestService) =>
-  log.lines.filter(({ level, context }) => level === 40 && context === 'Database').map(({ msg }) => msg);
-
 it('A store whose collation has changed finds every key, client and repeated request, and the start says what to do', async () => {
   const store = await database();
   const names = Array.from({ length: 60 }, (_none, index) => `${index % 2 ? 'Order' : 'order'}-${index}`);
@@ -191,16 +203,6 @@ it('A store whose collation has changed finds every key, client and repeated req
     expect(second.map(({ status, body }) => [status, body.id])).toEqual(
       first.map(({ body }) => [201, body.id]),
     );
-  });
-});
-
-it('A database that knows no letters but those of ASCII is used, and the start says so', async () => {
-  const store = await database('template0', `LOCALE_PROVIDER libc LOCALE 'C'`);
-  await withService(store, (service) => {
-    const line =
-      'With the LC_CTYPE of the database, a search by name ignores the case of ASCII letters only.';
-    expect(warningsOf(service)).toEqual([line]);
-    return Promise.resolve();
   });
 });
 

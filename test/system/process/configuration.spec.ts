@@ -47,7 +47,7 @@ it('a port that is taken is reported in one line, also by workers, before a data
   taken.close();
 });
 
-it('a HOST or METRICS_PORT with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted', async () => {
+it('a HOST or METRICS_PORT with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted; of the variables of libpq only those count that complete the URL', async () => {
   const lookups = join(processes.folder('names'), 'lookups.js');
   // Both have the form of a system with IPv4 and IPv6, which not every machine has.
   const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
@@ -62,12 +62,22 @@ it('a HOST or METRICS_PORT with several addresses is listened on at one of them,
   const NODE_OPTIONS = `--require=${lookups}`;
   const metricsPort = await freePort();
   const METRICS_PORT = `localhost:${metricsPort}`;
+  const { hostname, port: databasePort, username, password, pathname } = new URL(database.url);
+  const libpq = {
+    PGHOST: decodeURIComponent(hostname),
+    PGPORT: databasePort,
+    PGUSER: username,
+    PGPASSWORD: password,
+    PGDATABASE: pathname.slice(1),
+    ...WITHOUT_EFFECT,
+  };
+  const settings = { DATABASE_URL: 'postgres://', HOST: 'localhost', METRICS_PORT, LOG_LEVEL: 'info' };
   const service = await processes.serve(
-    { DATABASE_URL: database.url, HOST: 'localhost', NODE_OPTIONS, METRICS_PORT, LOG_LEVEL: 'info' },
+    { ...settings, ...libpq, NODE_OPTIONS },
     { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
   );
   expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
   await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
   expect(service.log.join('\n')).toContain(`"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`);
 
@@ -84,23 +94,6 @@ it('a HOST or METRICS_PORT with several addresses is listened on at one of them,
     expect(await metrics.text()).toMatch(/^petstore_http_connections 60$/m);
   });
   connections.forEach((connection) => connection.destroy());
-});
-
-it('of the variables of libpq only those count that complete the URL', async () => {
-  const { hostname, port, username, password, pathname } = new URL(database.url);
-  const places = {
-    PGHOST: decodeURIComponent(hostname),
-    PGPORT: port,
-    PGUSER: username,
-    PGDATABASE: pathname.slice(1),
-  };
-  const environment = {
-    DATABASE_URL: 'postgres://',
-    PGPASSWORD: password,
-    ...places,
-    ...WITHOUT_EFFECT,
-  };
-  expect(await petstore(['clients', 'list'], environment)).toMatchObject({ code: 0, stderr: '' });
 });
 
 describe('.env', () => {
