@@ -28,7 +28,7 @@ const processes = new ServiceProcesses();
 let service: ServiceProcess;
 let key: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   const environment = { DATA_DIR: processes.path('disk', 'store'), LOG_LEVEL: 'info' };
   service = await processes.serve(environment, { within: onSmallDisk(processes.folder('disk')) });
   key = await unlimitedKey(url());
@@ -60,7 +60,7 @@ async function statusOf(target: string): Promise<number> {
 }
 
 itOnSmallDisk(
-  'On a full disk writes that need space get 503, reads continue, and with space everything works again and nothing is lost (needs root)',
+  'On a full disk writes that need space get 503, reads continue, and with space everything works again and nothing is lost; a database that cannot write its log stops, and the service ends with one line (needs root)',
   async () => {
     const acknowledged: number[] = [];
     let refused: Response | undefined;
@@ -83,14 +83,7 @@ itOnSmallDisk(
     for (const id of acknowledged) expect(await statusOf(`/categories/${id}`)).toBe(200);
     // Every 500 is logged with its reason.
     expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
-    expect(await service.end()).toEqual({ code: 0, signal: null });
-  },
-);
 
-itOnSmallDisk(
-  'A database that cannot write its log stops, and the service ends with one line (needs root)',
-  async () => {
-    expect((await create()).status).toBe(201);
     fillDisk();
     // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
     const nextFile = `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`;
