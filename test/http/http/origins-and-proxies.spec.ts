@@ -88,7 +88,6 @@ describe('The address of the service', () => {
   };
 
   it.each([
-    ['shop.example', 'http://shop.example'],
     ['Shop.Example:8080', 'http://shop.example:8080'],
     ['[::1]:3000', 'http://[::1]:3000'],
     // A port may be empty (RFC 3986, section 3.2.3).

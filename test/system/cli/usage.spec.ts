@@ -53,7 +53,6 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['clients create acme --per-minute 5', /free has fixed limits/],
     ['clients create acme --plan enterprise --per-minute 5', /needs both --per-minute and --per-day/],
     ['clients set-plan acme --plan enterprise --per-day 5', /needs both --per-minute and --per-day/],
-    ['clients show', /give <client> once: as an argument, or with --client/],
     ['clients list --output yaml', /unknown option '--output' \(see --help\)/],
     ['keys revoke a\u001b[2J\u202e', /"a\\u001b\[2J\\u202e" is not an id/],
     ['keys update 1', /name a change: --name, --scopes, --expires or --no-expires/],

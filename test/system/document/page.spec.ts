@@ -183,7 +183,6 @@ describe('Below a prefix that a proxy removes', () => {
       new Set(operations.flatMap(({ tags }) => tags)).size,
     );
     await page.evaluate(AXE);
-    await expectAccessible('Swagger UI, light');
     const show = async (id: string) => {
       const operation = page.locator(`[id$="-${id}"]`);
       await operation.locator('.opblock-summary-control').click();
@@ -214,16 +213,6 @@ describe('Below a prefix that a proxy removes', () => {
 });
 
 describe('A guide', () => {
-  it('is read without JavaScript, with the address of the service', async () => {
-    await open({ ...WIDE, javaScriptEnabled: false }, guidePath('getting-started'));
-    expect(await page.locator('main').innerText()).toContain(`export BASE=${addressOf('')}`);
-    await page.getByRole('link', { name: 'Limits' }).first().click();
-    await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Bans' }).click();
-    expect(page.url()).toBe(addressOf(`${guidePath('limits')}#bans`));
-    // On a phone, a cell has no heading but this name.
-    expect(await page.locator('td[data-name="Requests per day"]').first().innerText()).toBe('1,000');
-  });
-
   it('has commands that can be copied', async () => {
     await open(WIDE, guidePath('getting-started'));
     const copy = page.getByRole('button', { name: 'Copy' }).first();

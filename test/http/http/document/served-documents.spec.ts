@@ -209,6 +209,16 @@ it('/docs names all operations and links to all guides before any script runs, a
   expect((await Promise.all(sizes)).reduce((sum, size) => sum + size)).toBeLessThan(40_000);
 });
 
+it('A guide has its text before any script runs: the address of the service, a table of contents, and a name for each cell of a table, which a phone shows as its heading', async () => {
+  const { text: first } = await pageAt(guidePath('getting-started'));
+  expect(first.replace(/<[^>]*>/g, '')).toContain(`export BASE=${service.url}`);
+  const { text } = await pageAt(guidePath('limits'));
+  expect(text).toMatch(
+    /<nav class="contents" aria-label="On this page">[^]*<a href="#bans">Bans<[^]*<\/nav>/,
+  );
+  expect(text).toContain('<td data-name="Requests per day">1,000</td>');
+});
+
 it('A guide links the operations that it names to the reference', async () => {
   const { text } = await pageAt(guidePath('limits'));
   expect(text).toContain('href="../../docs#tag/account/GET/rate-limit"><code>GET /rate-limit</code></a>');
