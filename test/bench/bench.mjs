@@ -2,16 +2,16 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   folder,
   median,
   processorTime,
   query,
+  readOptions,
   run,
+  runToEnd,
   startPeer,
   startService,
-  stopAll,
 } from './contenders.mjs';
 import { OPERATIONS, UNIQUE, fill } from './operations.mjs';
 
@@ -23,39 +23,12 @@ const USAGE = `npm run build && npm run bench -- [options]
   --connections N    (32)
   --workers N        processes of the service and of the peer (1)`;
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(OPERATIONS).join(',') },
-    before: { type: 'string' },
-    pairs: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '32' },
-    workers: { type: 'string', default: '1' },
-    help: { type: 'boolean', default: false },
-  },
-});
-const only = options.only.split(',');
-const unknown = only.filter((name) => !(name in OPERATIONS));
-if (options.help || unknown.length > 0) {
-  console.log(unknown.length > 0 ? `Unknown: ${unknown.join(', ')}\n${USAGE}` : USAGE);
-  process.exit(options.help ? 0 : 2);
-}
+const DEFAULTS = { before: undefined, pairs: '3', seconds: '3', connections: '32', workers: '1' };
+const { only, ...options } = readOptions(USAGE, Object.keys(OPERATIONS), DEFAULTS);
 
 /** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
 let numbers = 100_000_000;
-let failed = false;
-/** The next load fails, so that all that was started ends. */
-const interrupt = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupt.abort());
-try {
-  await main();
-} catch (error) {
-  console.error(error);
-  failed = true;
-} finally {
-  await stopAll();
-}
-process.exit(failed ? 1 : 0);
+await runToEnd(main);
 
 async function main() {
   const [service, ...others] = await startContenders();
@@ -158,7 +131,7 @@ async function load(name, { name: contender, url, server, database }, script, se
   numbers += 200_000 * seconds;
   const args = ['-t1', `-c${options.connections}`, `-d${seconds}s`, '-s', script, url, String(numbers)];
   const before = [processorTime(server), processorTime(database)];
-  const { stdout } = await run('wrk', args, { signal: interrupt.signal });
+  const { stdout } = await run('wrk', args);
   const { requests, us, p99, unexpected, failed } = JSON.parse(/^RESULT (.*)$/m.exec(stdout)[1]);
   if (requests === 0 || unexpected > 0 || failed > 0) {
     throw new Error(`${name} of ${contender}: ${unexpected} other statuses, ${failed} failures\n${stdout}`);

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
 import pg from 'pg';
 
@@ -121,8 +121,40 @@ export function median(values) {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
+/**
+ * Reads the options of a program, each a text. If `--help` is given, or `--only` has an unknown name, prints the usage
+ * and ends the process.
+ */
+export function readOptions(usage, names, defaults) {
+  const texts = Object.entries({ only: names.join(','), ...defaults });
+  const options = Object.fromEntries(texts.map(([name, text]) => [name, { type: 'string', default: text }]));
+  const { help, ...values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } }).values;
+  const only = values.only.split(',');
+  const unknown = only.filter((name) => !names.includes(name));
+  if (help || unknown.length > 0) {
+    console.log(unknown.length > 0 ? `Unknown: ${unknown.join(', ')}\n${usage}` : usage);
+    process.exit(help ? 0 : 2);
+  }
+  return { ...values, only };
+}
+
+/** Runs a program. At its end, or at a signal, stops all that was started and ends the process. */
+export async function runToEnd(program) {
+  let ending;
+  const end = (code) => (ending ??= stopAll().then(() => process.exit(code)));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end(1));
+  try {
+    await program();
+  } catch (error) {
+    // After a signal, the program fails because its processes are stopped.
+    if (ending === undefined) console.error(error);
+    await end(1);
+  }
+  await end(0);
+}
+
 /** Stops all that was started, the newest first, and removes its files. */
-export async function stopAll() {
+async function stopAll() {
   for (const stop of [...running].reverse()) await stop();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -4,8 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { Agent, createServer, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { folder, median, query, run, serve, startPeer, startService, stopAll } from './contenders.mjs';
+import {
+  folder,
+  median,
+  query,
+  readOptions,
+  run,
+  runToEnd,
+  serve,
+  startPeer,
+  startService,
+} from './contenders.mjs';
 import { call } from './operations.mjs';
 
 const JOBS = {
@@ -22,19 +31,7 @@ ${Object.entries(JOBS)
   .join('\n')}
   --rounds N    (3)`;
 
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string', default: Object.keys(JOBS).join(',') },
-    rounds: { type: 'string', default: '3' },
-    help: { type: 'boolean', default: false },
-  },
-});
-const only = options.only.split(',');
-const unknown = only.filter((name) => !(name in JOBS));
-if (options.help || unknown.length > 0) {
-  console.log(unknown.length > 0 ? `Unknown: ${unknown.join(', ')}\n${USAGE}` : USAGE);
-  process.exit(options.help ? 0 : 2);
-}
+const { only, rounds } = readOptions(USAGE, Object.keys(JOBS), { rounds: '3' });
 
 const PEER_JOBS = join(import.meta.dirname, 'peer-jobs.mjs');
 /** Each client may have 50 requests waiting. */
@@ -64,20 +61,10 @@ const PEER_FILLING = [
   'VACUUM ANALYZE',
 ];
 
-let failed = false;
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => void stopAll().then(() => process.exit(1)));
-}
-try {
+await runToEnd(async () => {
   const contenders = [await prepareService(), await preparePeer()];
   for (const name of only) await compare(name, contenders);
-} catch (error) {
-  console.error(error);
-  failed = true;
-} finally {
-  await stopAll();
-}
-process.exit(failed ? 1 : 0);
+});
 
 async function prepareService() {
   const settings = { WEBHOOK_NETWORKS: '127.0.0.0/8', WEBHOOK_KEY: Buffer.alloc(32, 1).toString('base64') };
@@ -129,7 +116,7 @@ async function preparePeer() {
 /** Prints the medians of a job. */
 async function compare(name, contenders) {
   const seconds = contenders.map(() => []);
-  for (let round = 0; round < Number(options.rounds); round += 1) {
+  for (let round = 0; round < Number(rounds); round += 1) {
     const order = [...contenders.entries()];
     for (const [index, contender] of round % 2 === 0 ? order : order.toReversed()) {
       seconds[index].push(await JOBS[name].work(contender));
