@@ -14,8 +14,8 @@ const panels = dashboard.panels
   .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   .map((expression) => expression.replaceAll('$__rate_interval', '5m'));
 
-function promtool(args: string[], input?: string) {
-  const options = { cwd: join(ROOT, 'docker/prometheus'), encoding: 'utf8' as const, input };
+function promtool(args: string[]) {
+  const options = { cwd: join(ROOT, 'docker/prometheus'), encoding: 'utf8' as const };
   return spawnSync(findProgram(PROMTOOL)!, args, options);
 }
 
