@@ -7,16 +7,14 @@ import { freePort } from './redis-server';
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
+  private port = 0;
   private silent = false;
 
-  private constructor(
-    private target: URL,
-    private readonly port: number,
-  ) {}
+  private constructor(private target: URL) {}
 
   /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
   static async start(url: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(url), await freePort());
+    const proxy = new TcpProxy(new URL(url));
     await proxy.listen();
     return proxy;
   }
@@ -77,6 +75,7 @@ export class TcpProxy {
 
   private async listen(): Promise<void> {
     this.server = createServer((downstream) => this.join(downstream));
+    this.port ||= await freePort();
     await listen(this.server, this.port);
   }
 
