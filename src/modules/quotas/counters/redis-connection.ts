@@ -121,14 +121,13 @@ export class RedisConnection {
 function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
   const [first, ...others] = url.split(',');
   const addresses = [first!, ...others].map((one) => one.split('?', 1)[0]!);
-  const nodeOptions = { ...NODE_OPTIONS, ...optionsIn(first!) };
   if (!isCluster) {
-    return new Redis(addresses[0]!, { ...OPTIONS, ...nodeOptions });
+    return new Redis(addresses[0]!, { ...OPTIONS, ...NODE_OPTIONS });
   }
   // Pass TLS, user and password as options, because ioredis ignores these parts of a cluster's URL.
   const { protocol, username, password } = new URL(first!);
   const redisOptions: RedisOptions = {
-    ...nodeOptions,
+    ...NODE_OPTIONS,
     ...(username && { username: decodeURIComponent(username) }),
     ...(password && { password: decodeURIComponent(password) }),
     ...(protocol === 'rediss:' && { tls: {} }),
@@ -140,13 +139,6 @@ function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
     dnsLookup: (host, callback) => callback(null, host),
     clusterRetryStrategy: () => null,
   });
-}
-
-/** Returns the options in the query of a URL. ioredis would keep numbers as texts, and a timeout that is a text would end the process. */
-function optionsIn(url: string): RedisOptions {
-  // `inTime` enforces the timeout of commands, because that of ioredis takes a blocked event loop for an outage.
-  const entries = [...new URL(url).searchParams].filter(([name]) => name !== 'commandTimeout');
-  return Object.fromEntries(entries.map(([name, text]) => [name, /^\d+$/.test(text) ? Number(text) : text]));
 }
 
 /** Connects. If this fails, rejects with the error of the `error` event, which says more than that of `connect`. */

@@ -284,11 +284,6 @@ test('a database that Redis refuses is not replaced by its first one, which may 
   expect((await redisStatus(url)).reason).toMatch('DB index is out of range');
 });
 
-test('a number in the query of REDIS_URL is a number: as a text, a timeout would end the process', async () => {
-  const url = `${server.url}?connectTimeout=5000&keepAlive=1000&commandTimeout=2000`;
-  expect(await redisStatus(url)).toMatchObject({ answers: true, reason: null });
-});
-
 describe('In a cluster', () => {
   const LIMIT = 60;
   /** Of the limit, for either of the two instances. */
