@@ -286,12 +286,8 @@ export class DeliveryQueue {
       const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
       const values = [now, webhooks, this.timeIn(LEASE_MS), Math.min(MAX_CONCURRENT, ...shares)];
       const lease = webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
-      return [
-        ...lease,
-        ...ended
-          .filter(({ enabled }) => enabled)
-          .flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD)),
-      ];
+      const disabled = ended.filter(({ enabled }) => enabled);
+      return [...lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     })) as LeasedDelivery[][];
     return { leased, hasMore: leased.some(({ mayHaveMore }) => mayHaveMore) };
   }
