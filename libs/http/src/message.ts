@@ -104,8 +104,6 @@ export function plainAddress(text: string): string {
   return isIP(address) === 0 ? '' : address;
 }
 
-const MAX_KNOWN = 1_000;
-
 /**
  * Returns a function that checks whether an address, with or without a port, belongs to one of these addresses and
  * networks (CIDR).
@@ -118,7 +116,7 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
   }
   // Cache the results, because comparing an address with all networks is slow and is needed several times per request.
   const known = new LRUCache<string, boolean>({
-    max: MAX_KNOWN,
+    max: 1_000,
     memoMethod: (text) => {
       const address = plainAddress(text);
       return address !== '' && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
