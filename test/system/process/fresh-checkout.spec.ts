@@ -92,8 +92,6 @@ it('a command whose working directory is gone says so in one line', () => {
   const gone = processes.folder('gone');
   const script = `mkdir -p ${gone}; cd ${gone}; rmdir ${gone}; exec ${process.execPath} ${petstoreScript()} serve`;
   const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env: cleanEnvironment({}) });
-  expect([status, stdout.toString(), stderr.toString()]).toEqual([
-    ...[1, ''],
-    'petstore: the working directory is gone. Change to a folder that exists, and try again.\n',
-  ]);
+  const line = 'petstore: the working directory is gone. Change to a folder that exists, and try again.\n';
+  expect([status, stdout.toString(), stderr.toString()]).toEqual([1, '', line]);
 });
