@@ -36,6 +36,12 @@ export const NEST_OPTIONS = { bodyParser: false, abortOnError: false } as const;
 /** File descriptors for everything except sockets to callers, webhook receivers and the database. */
 const OTHER_DESCRIPTORS = 200;
 
+/**
+ * How many connections may wait until the service accepts them. The system lowers this to its own maximum
+ * (`net.core.somaxconn`). If a flood of connections fills a short queue, the system drops the next connection, and the
+ * caller tries again only seconds later.
+ */
+const BACKLOG = 65_535;
 /** How long current requests may take after the service has stopped listening, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Maximum duration of the shutdown after a second signal, in milliseconds. */
@@ -191,7 +197,9 @@ export async function startService(
   limitSockets(app, features, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
-  await explainAddress('HOST and PORT', { host, port: asked }, () => app.listen(asked, host));
+  await explainAddress('HOST and PORT', { host, port: asked }, () =>
+    app.listen({ host, port: asked, backlog: BACKLOG }),
+  );
   if (metrics && !cluster.isWorker) {
     await serveMetrics(settings.metrics, () => metrics.metrics());
   }

@@ -41,17 +41,22 @@ function peakMegabytes(): number {
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1_024;
 }
 
+function openSockets(count: number, localAddress: string): Socket[] {
+  const address = { port: Number(new URL(victim.url).port), host: '127.0.0.1', localAddress };
+  const opened = Array.from({ length: count }, () =>
+    connect(address)
+      .on('error', () => undefined)
+      .pause(),
+  );
+  sockets.push(...opened);
+  return opened;
+}
+
 /** Writes the text on so many new connections, of several addresses, and reads nothing. */
 async function flood(count: number, text: string): Promise<void> {
   for (let opened = 0; opened < count; opened += AT_ONCE) {
     const localAddress = `127.0.0.${2 + ((opened / AT_ONCE) % 5)}`;
-    const port = Number(new URL(victim.url).port);
-    const some = Array.from({ length: Math.min(AT_ONCE, count - opened) }, () =>
-      connect({ port, host: '127.0.0.1', localAddress })
-        .on('error', () => undefined)
-        .pause(),
-    );
-    sockets.push(...some);
+    const some = openSockets(Math.min(AT_ONCE, count - opened), localAddress);
     await within('connections', Promise.all(some.map((socket) => once(socket, 'connect'))));
     // By its response, all connections before are accepted.
     await served();
@@ -94,4 +99,14 @@ it.each([
 ])('%s, after all before, fit into the memory of a container', async (_what, count, text) => {
   await flood(count, text);
   expect(peakMegabytes()).toBeLessThan(MAX_MEGABYTES);
+});
+
+it('A new connection waits for a process that is busy, also behind a thousand others', async () => {
+  const longest = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  victim.child.kill('SIGSTOP');
+  const waiting = openSockets(Math.min(1_000, longest), '127.0.0.7');
+  await within('connections', Promise.all(waiting.map((socket) => once(socket, 'connect')))).finally(() =>
+    victim.child.kill('SIGCONT'),
+  );
+  await served();
 });
