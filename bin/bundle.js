@@ -35,8 +35,7 @@ require('esbuild').buildSync({
   bundle: true,
   platform: 'node',
   target: 'node20',
-  // Nest and TypeORM need class names.
-  keepNames: true,
+  // Without `keepNames`, which would name each function that a request creates again, for a third of its processor time.
   external: [...NOT_IN_BUNDLE, ...OPTIONAL],
   // Only commands use the SDK, which the build of the service leaves out.
   alias: { '#libs/client': join(__dirname, '../libs/client/src/index.ts') },

@@ -24,7 +24,7 @@ const MAX_ROWS = 5_000;
 
 /** Deletes expired rows every ten minutes, or every `everyMs` milliseconds. Several instances may run at once. */
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger(Retention.name);
+  private readonly logger = new Logger('Retention');
   private readonly task: RepeatingTask;
   private isStopped = false;
 
