@@ -7,18 +7,16 @@ const { dirname, join } = require('node:path');
 const { Script, constants } = require('node:vm');
 
 /**
- * Loads the bundle and keeps its compiled code in a folder, because compiling takes 0.4 of the 1.0 seconds of a command.
- * `enableCompileCache` of newer versions of Node keeps only the functions that are compiled while the bundle is loaded.
+ * Runs the bundle of the commands and keeps its compiled code in a folder, because compiling takes 0.4 of the 1.0 seconds
+ * of a command. `enableCompileCache` of newer versions of Node keeps only the functions that are compiled while the
+ * bundle is loaded.
  * @param bundle the absolute path of a CommonJS file in ASCII
- * @param folder where the code is kept; if the folder cannot be written, every process compiles the bundle
- * @param program its code is kept apart, because programs call different functions and use different flags of V8
- * @returns what the bundle exports
+ * @param folder where the code is kept; if the folder cannot be written, every command compiles the bundle
  */
-exports.load = (bundle, folder, program) => {
+exports.runCompiled = (bundle, folder) => {
   const source = readFileSync(bundle, 'latin1');
   // V8 compares only the length of the source: the name of the file compares its content.
-  const digest = createHash('sha256').update(source).digest('hex');
-  const file = join(folder, `${program}-${digest}.${process.arch}`);
+  const file = join(folder, `${createHash('sha256').update(source).digest('hex')}.${process.arch}`);
   const script = new Script(wrap(source), {
     filename: bundle,
     cachedData: readIfPresent(file),
@@ -27,7 +25,7 @@ exports.load = (bundle, folder, program) => {
   // `undefined` if there was no cached code, `true` if another version of V8 has made it.
   if (script.cachedDataRejected !== false) {
     process.once('exit', (code) => {
-      // At the end of a run without an error, the code has the functions that the program calls.
+      // At the end of a run without an error, the code has the functions that the command calls.
       if (code === 0) {
         writeIfPossible(file, script.createCachedData());
       }
@@ -35,7 +33,6 @@ exports.load = (bundle, folder, program) => {
   }
   const module = { exports: {} };
   script.runInThisContext()(module.exports, createRequire(bundle), module, bundle, dirname(bundle));
-  return module.exports;
 };
 
 function readIfPresent(file) {
@@ -46,7 +43,7 @@ function readIfPresent(file) {
   }
 }
 
-/** Renames a finished file into place, because another process may read it at the same time. */
+/** Renames a finished file into place, because another command may read it at the same time. */
 function writeIfPossible(file, content) {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -54,6 +51,6 @@ function writeIfPossible(file, content) {
     writeFileSync(unfinished, content);
     renameSync(unfinished, file);
   } catch {
-    // The folder cannot be written: the next process compiles the bundle again.
+    // The folder cannot be written: the next command compiles the bundle again.
   }
 }
