@@ -3,6 +3,7 @@
 
 // Runs what `npm run build` has made, and makes nothing itself: it must work in a folder that it cannot write to.
 const { existsSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
 const dist = join(__dirname, '../dist');
@@ -17,10 +18,13 @@ const fail = (message) => {
 if (isWorkingDirectoryGone()) {
   fail('the working directory is gone. Change to a folder that exists, and try again.');
 } else if (existsSync(program)) {
+  // Keep compiled code if the folder can be written. Node does so from version 22 on.
+  const compiled = join(dist, '.compiled');
   if (isServer) {
+    enableCompileCache?.(compiled);
     require(program);
   } else {
-    require('./compiled-command.js').runCompiled(program, join(dist, '.compiled'));
+    require('./compiled-command.js').runCompiled(program, compiled);
   }
 } else if (existsSync(join(__dirname, '../node_modules/.bin/nest'))) {
   fail('it is not built yet. Run npm start, or npm run build for a command.');
