@@ -6,7 +6,7 @@ import { ApiError, ValidationFailedError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
-import { IdempotencyInProgressError, KeyedRequest } from '../idempotency';
+import { ANY_RESPONSE, IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
@@ -26,12 +26,6 @@ const CATEGORIES_BY_NAME = {
     JOIN categories AS category
       ON lower(category.name) COLLATE "C" = lower(asked.name) AND category.name = asked.name
     GROUP BY category.name`,
-};
-
-/** Finds a line that a run has created, by the beginning of its idempotency key. */
-const LINE_OF_RUN = {
-  text: `SELECT FROM idempotency_records WHERE name > $1::text AND name < $1::text || 'a'
-    AND created_at + interval '24 hours' > now() LIMIT 1`,
 };
 
 export interface ImportOptions {
@@ -150,8 +144,8 @@ class ImportRun {
 
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
     const { run } = this.options;
-    const begin = `${SERVICE_CALLER} ${run} `;
-    if (run !== undefined && (await this.services.database.query(LINE_OF_RUN, [begin])).length === 0) {
+    const { database } = this.services;
+    if (run !== undefined && (await database.query(ANY_RESPONSE, [this.nameOf('')])).length === 0) {
       const message = `The store has no line of import ${run} from the last 24 hours. To begin a new import, leave out --run.`;
       throw new OperatorError(message, 'unknown_run');
     }
@@ -299,9 +293,15 @@ class ImportRun {
     }
   }
 
+  /** Returns the name under which the response to a line is stored. */
+  private nameOf(line: string): string {
+    return `${SERVICE_CALLER} ${this.outcome.run} ${line}`;
+  }
+
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
   private sourceOf({ number }: NumberedLine): CommandSource {
-    const keyed = new KeyedRequest(`${SERVICE_CALLER} ${this.outcome.run} ${number}`, String(number), 201);
+    const line = String(number);
+    const keyed = new KeyedRequest(this.nameOf(line), line, 201);
     return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
   }
 

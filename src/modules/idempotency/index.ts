@@ -4,7 +4,7 @@ import type { Feature } from '../../feature';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
 export { Source, SendsCommands } from './idempotency.interceptor';
-export { IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
+export { ANY_RESPONSE, IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
 class IdempotencyModule {}

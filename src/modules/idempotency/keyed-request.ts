@@ -84,6 +84,12 @@ const FIND_RESPONSES = {
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
 };
 
+/** Finds a stored response whose name begins with a text. Code 127 is above all characters of an idempotency key. */
+export const ANY_RESPONSE = {
+  text: `SELECT FROM idempotency_records
+    WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`,
+};
+
 /**
  * Looks up the stored response of an idempotency key, after locking the key: a request that held the lock may have
  * stored one.
