@@ -114,6 +114,11 @@ describe('a service on an embedded database', () => {
       return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
     };
     const service = await processes.serve({ ...environment, LOG_LEVEL: 'info' }, { group: true });
+    // Such a start logs nothing else, such as a line of Nest for each route.
+    const messages = service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages.filter((text) => !/^((Server l|L)istening |Pet Store is ready\.)/.test(text))).toEqual(
+      [],
+    );
     const before = await leftToday(service);
     await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
     await connection();
