@@ -18,7 +18,7 @@ const fail = (message) => {
 if (isWorkingDirectoryGone()) {
   fail('the working directory is gone. Change to a folder that exists, and try again.');
 } else if (existsSync(program)) {
-  // Keep compiled code if the folder can be written. Node does so from version 22 on.
+  // If the folder can be written, compiled code is kept: of the server by Node, from version 22 on; of commands by us.
   const compiled = join(dist, '.compiled');
   if (isServer) {
     enableCompileCache?.(compiled);

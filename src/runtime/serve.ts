@@ -42,6 +42,7 @@ const OTHER_DESCRIPTORS = 200;
  * caller tries again only seconds later.
  */
 const BACKLOG = 65_535;
+
 /** How long current requests may take after the service has stopped listening, in milliseconds. */
 const DRAIN_MS = 25_000;
 /** Maximum duration of the shutdown after a second signal, in milliseconds. */

@@ -34,7 +34,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 // On a phone, the response is below the request, outside of the window.
 document.addEventListener('click', ({ target }) => {
   if (target.closest('[data-addressbar-action="send"]')) {
-    document.querySelector('section:has(> .response-section-content)').scrollIntoView({ block: 'nearest' });
+    document.querySelector('section:has(> .response-section-content)')?.scrollIntoView({ block: 'nearest' });
   }
 });
 
