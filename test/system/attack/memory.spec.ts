@@ -30,9 +30,12 @@ afterAll(() => {
   victim.child.stdout!.resume();
 });
 
-/** A valid client notices nothing of the attack. */
+/**
+ * A valid client notices nothing of the attack. The client opens a connection of its own, so that by its response all connections before
+ * are accepted.
+ */
 async function served(): Promise<void> {
-  const answer = await victim.send(key, 'GET', '/pets');
+  const answer = await victim.send(key, 'GET', '/pets', undefined, { Connection: 'close' });
   expect([answer.status, await answer.text()]).toEqual([200, '[]']);
 }
 
@@ -58,7 +61,6 @@ async function flood(count: number, text: string): Promise<void> {
     const localAddress = `127.0.0.${2 + ((opened / AT_ONCE) % 5)}`;
     const some = openSockets(Math.min(AT_ONCE, count - opened), localAddress);
     await within('connections', Promise.all(some.map((socket) => once(socket, 'connect'))));
-    // By its response, all connections before are accepted.
     await served();
     some.forEach((socket) => socket.write(text));
     // The service does not read all of it: not behind a response that nobody reads.
@@ -103,6 +105,8 @@ it.each([
 
 it('A new connection waits for a process that is busy, also behind a thousand others', async () => {
   const longest = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  // The queue of new connections is empty then, whatever the tests before have opened.
+  await served();
   victim.child.kill('SIGSTOP');
   const waiting = openSockets(Math.min(1_000, longest), '127.0.0.7');
   await within('connections', Promise.all(waiting.map((socket) => once(socket, 'connect')))).finally(() =>
