@@ -56,7 +56,7 @@ export class Presence implements OnModuleDestroy {
 
   async begin({ address, port }: Pick<Instance, 'address' | 'port'>): Promise<void> {
     const instance = [this.id, VERSION, hostname(), process.pid, address, port];
-    const work = () => this.database.query({ text: RENEW }, [...instance, this.quotas.isDegraded]);
+    const work = () => this.database.query({ text: RENEW, values: [...instance, this.quotas.isDegraded] });
     this.task = new RepeatingTask({
       name: 'Showing that this instance runs',
       work,
@@ -69,7 +69,7 @@ export class Presence implements OnModuleDestroy {
     if (this.task !== undefined) {
       await this.task.stop();
       await this.database
-        .query({ text: 'DELETE FROM instances WHERE id = $1' }, [this.id])
+        .query({ text: 'DELETE FROM instances WHERE id = $1', values: [this.id] })
         .catch(() => undefined);
     }
   }

@@ -10,12 +10,11 @@ import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads, SERVICE_CALLER } from './engine/reads';
 import {
-  type Call,
-  type CallResult,
   Session,
   type SharedRead,
   type Statement,
   StatementNames,
+  type StatementResult,
   type StoredRow,
 } from './engine/session';
 
@@ -156,10 +155,19 @@ export class Database {
     }
   }
 
-  async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    const [result] = await withRetries(() =>
-      this.withSession((session) => session.execute([{ statement, values }])),
+  /**
+   * Runs `work`, which begins and ends a transaction, on a connection of its own. After an error, the transaction is
+   * rolled back. After a deadlock, `work` runs again.
+   * @throws the error of `work`, after the rollback
+   */
+  withTransaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+    return withRetries(() =>
+      this.withSession((session) => work(session).catch((error: unknown) => rollBack(session, error))),
     );
+  }
+
+  async query<Row extends object>(statement: Statement): Promise<Row[]> {
+    const [result] = await withRetries(() => this.withSession((session) => session.execute([statement])));
     return rowsOf(result!);
   }
 
@@ -169,19 +177,16 @@ export class Database {
    * no side effects, because it may be called again.
    * @returns the rows of each statement of the second round trip
    */
-  async transact(first: readonly Call[], next: (rows: object[][]) => readonly Call[]): Promise<object[][]> {
-    const work = async (session: Session): Promise<object[][]> => {
-      try {
-        const begin = beginning(session);
-        const results = await session.execute([...begin, ...first]);
-        const calls = next(results.slice(begin.length).map(rowsOf));
-        return (await session.execute([...calls, COMMIT])).slice(0, -1).map(rowsOf);
-      } catch (error) {
-        await session.execute([ROLLBACK]).catch(() => undefined);
-        throw error;
-      }
-    };
-    return withRetries(() => this.withSession(work));
+  transact(
+    first: readonly Statement[],
+    next: (rows: object[][]) => readonly Statement[],
+  ): Promise<object[][]> {
+    return this.withTransaction(async (session) => {
+      const begin = beginning(session);
+      const results = await session.execute([...begin, ...first]);
+      const second = next(results.slice(begin.length).map(rowsOf));
+      return (await session.execute([...second, COMMIT])).slice(0, -1).map(rowsOf);
+    });
   }
 
   /**
@@ -190,7 +195,7 @@ export class Database {
   async assertWritable(): Promise<void> {
     await this.withSession(async (session) => {
       const text = `SELECT current_setting('transaction_read_only')`;
-      const [result] = await session.execute([{ statement: { text, isUnprepared: true } }]);
+      const [result] = await session.execute([{ text, isUnprepared: true }]);
       if (result!.rows[0]![0] === 'on') {
         throw new ReadOnlyDatabaseError('The database is read-only.');
       }
@@ -216,13 +221,8 @@ export class Database {
    * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
-  read(
-    statement: Statement,
-    values: unknown[],
-    caller = SERVICE_CALLER,
-    isSlow = true,
-  ): Promise<StoredRow[]> {
-    return this.reads.read(statement, values, caller, isSlow);
+  read(statement: Statement, caller = SERVICE_CALLER, isSlow = true): Promise<StoredRow[]> {
+    return this.reads.read(statement, caller, isSlow);
   }
 
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
@@ -230,7 +230,13 @@ export class Database {
   }
 }
 
-function rowsOf<Row extends object>({ columns, rows }: CallResult): Row[] {
+async function rollBack(session: Session, error: unknown): Promise<never> {
+  // Wait for the reply to ROLLBACK: only then has PostgreSQL finished all earlier statements of the transaction.
+  await session.execute([ROLLBACK]).catch(() => undefined);
+  throw error;
+}
+
+function rowsOf<Row extends object>({ columns, rows }: StatementResult): Row[] {
   return rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])) as Row);
 }
 

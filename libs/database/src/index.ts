@@ -1,10 +1,9 @@
 export { PostgresNames } from './postgres-names';
-export { type PageRange, PageReader, type Parameter, type Selection } from './pages';
+export { type PageRange, PageReader, type Select } from './pages';
 export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {
   type Command,
   type Entity,
-  type Journal,
   type Lookup,
   type Need,
   type CommandSource,
@@ -22,7 +21,7 @@ export {
   giveUpSilentConnection,
   poolOf,
 } from './database';
-export { BYTEWISE_TEXT, GeneratedId, Insert, WRITTEN_BY_SQL } from './engine/entity-table';
+export { BYTEWISE_TEXT, GeneratedId, WRITTEN_BY_SQL } from './columns';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,
@@ -39,5 +38,6 @@ export {
   violates,
 } from './engine/postgres-errors';
 export { SERVICE_CALLER } from './engine/reads';
-export type { Call, SharedRead, Statement, StoredRow } from './engine/session';
+export { Insert } from './engine/insert';
+export type { SharedRead, Statement, StoredRow } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

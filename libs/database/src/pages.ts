@@ -14,11 +14,15 @@ export interface PageRange {
   limit: number;
 }
 
-/** Adds a filter value to the parameters of the statement, and returns the SQL expression for that value. */
-export type Parameter = (value: unknown, type: ValueType) => string;
+/**
+ * Turns the filters of a request into SQL. `parameter` adds a filter value to the parameters of the statement, and
+ * returns the SQL expression for that value.
+ */
+export type Select<Filters> = (filters: Filters, parameter: Parameter) => Selection;
+type Parameter = (value: unknown, type: ValueType) => string;
 type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
-export interface Selection {
+interface Selection {
   /** SQL conditions on the leading columns of the index that serves the list. */
   conditions: readonly string[];
   /**
@@ -67,13 +71,12 @@ export class PageReader<Row extends object, Filters, Page> {
   private readonly pages = new Map<string, SharedRead<string, Page>>();
 
   /**
-   * @param select turns the filters of a request into SQL
    * @param toPage creates a page from its rows; `next` is the start of the next page, or null after the last page
    */
   constructor(
     private readonly database: Database,
     private readonly entity: EntityTarget<Row>,
-    private readonly select: (filters: Filters, parameter: Parameter) => Selection,
+    private readonly select: Select<Filters>,
     private readonly toPage: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
@@ -88,19 +91,19 @@ export class PageReader<Row extends object, Filters, Page> {
     if (selection.named) {
       parameter(after.name ?? '', 'text');
     }
-    const pages = getOrInsert(this.pages, JSON.stringify(selection), () => this.pagesOf(selection, types));
+    const pages = getOrInsert(this.pages, JSON.stringify(selection), () => this.sharedRead(selection, types));
     return this.database.readByKey(pages, JSON.stringify(values), caller);
   }
 
-  private pagesOf(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
+  private sharedRead(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {
     const { columnNames: columns, source: table, idColumn: id } = this.database.table(this.entity);
-    const statement = { text: pagesStatement({ ...selection, columns, table, id }, types) };
+    const text = pagesStatement({ ...selection, columns, table, id }, types);
     const valuesOf = (key: string) => JSON.parse(key) as [after: number, rows: number, ...unknown[]];
     return {
       maxKeys: selection.long || selection.named?.filters.length ? MAX_LONG_PAGES : MAX_PAGES_OF_STATEMENT,
-      callFor: (keys) => {
+      statementFor: (keys) => {
         const wanted = keys.map(valuesOf);
-        return { statement, values: types.map((_type, index) => wanted.map((values) => values[index])) };
+        return { text, values: types.map((_type, index) => wanted.map((values) => values[index])) };
       },
       resultsOf: (stored, keys) => {
         const pages = keys.map((): StoredRow[] => []);

@@ -71,7 +71,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       SELECT count(*)::int AS count FROM deleted`;
     let total = 0;
     for (let deleted = maxRows; deleted === maxRows && !this.isStopped; total += deleted) {
-      const [row] = await this.database.query<{ count: number }>({ text, isUnprepared: true }, [maxRows]);
+      const statement = { text, values: [maxRows], isUnprepared: true };
+      const [row] = await this.database.query<{ count: number }>(statement);
       deleted = row!.count;
     }
     if (total > 0) {

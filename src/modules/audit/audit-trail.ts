@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Check, Column, Entity, Index, Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { type Call, GeneratedId, type Transaction } from '#libs/database';
+import { GeneratedId, type Transaction } from '#libs/database';
 
 type ActorKind = 'cli' | 'key' | 'service';
 
@@ -74,14 +74,12 @@ interface Circumstances {
 }
 
 /** Inserts an entry with the present name of the client, because the client may later be renamed or deleted. */
-const RECORD = {
-  text: `
+const RECORD = `
   INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, key_id, details)
   SELECT $1, $2, $3, $4, coalesce(subject.client_id, api_keys.client_id), clients.name, subject.key_id, $7
   FROM (SELECT $5::bigint AS client_id, $6::bigint AS key_id) AS subject
   LEFT JOIN api_keys ON api_keys.id = subject.key_id
-  LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)`,
-};
+  LEFT JOIN clients ON clients.id = coalesce(subject.client_id, api_keys.client_id)`;
 
 /** The audit log: who changed which client or key, and when. Entries are never changed or deleted. */
 @Injectable()
@@ -115,18 +113,18 @@ export class AuditTrail {
 
   /** Writes an entry in the transaction of the change, so that either both are saved or neither. */
   async record(transaction: Transaction, entry: AuditEntry, circumstances?: Circumstances): Promise<void> {
-    const { statement, values } = this.recordOf(entry, circumstances);
-    await transaction.query(statement.text, [...values]);
+    const { text, values } = this.recordOf(entry, circumstances);
+    await transaction.query(text, values);
   }
 
   /** Returns the statement that writes an entry. It must run in the transaction of the change. */
   recordOf(
     entry: AuditEntry,
     { actor, at }: Circumstances = { actor: this.actor, at: this.clock.now() },
-  ): Required<Call> {
+  ): { text: string; values: unknown[] } {
     const { action, clientId = null, keyId = null, details = {} } = entry;
     const time = new Date(at).toISOString();
     const values = [time, actor.kind, actor.name, action, clientId, keyId, JSON.stringify(details)];
-    return { statement: RECORD, values };
+    return { text: RECORD, values };
   }
 }

@@ -2,14 +2,16 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { ApiKey, Client, SCOPES } from './api-key.entity';
-import { ApiKeyGuard, Authenticator } from './api-key.guard';
+import { ApiKeyGuard } from './api-key.guard';
+import { Authenticator } from './authenticator';
 import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 
 export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
 export { banEndOf, type ClientKey, describeKey, type Identity } from './api-key';
 export { type Scope, SCOPES } from './api-key.entity';
-export { ApiKeyGuard, assertMayCall, Authenticator, ClientId, keyOf } from './api-key.guard';
+export { ApiKeyGuard, assertMayCall, ClientId, keyOf } from './api-key.guard';
+export { Authenticator } from './authenticator';
 export {
   CLIENT_DEPENDENTS,
   ClientOperations,

@@ -21,12 +21,10 @@ const NOT_JSON =
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
-const CATEGORIES_BY_NAME = {
-  text: `SELECT category.name, max(category.id) AS id, count(*)::int FROM unnest($1::text[]) AS asked (name)
-    JOIN categories AS category
+const CATEGORIES_BY_NAME = `SELECT category.name, max(category.id) AS id, count(*)::int
+    FROM unnest($1::text[]) AS asked (name) JOIN categories AS category
       ON lower(category.name) COLLATE "C" = lower(asked.name) AND category.name = asked.name
-    GROUP BY category.name`,
-};
+    GROUP BY category.name`;
 
 export interface ImportOptions {
   /** The first line to import. Earlier lines were imported by an interrupted import. */
@@ -145,7 +143,8 @@ class ImportRun {
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
     const { run } = this.options;
     const { database } = this.services;
-    if (run !== undefined && (await database.query(ANY_RESPONSE, [this.nameOf('')])).length === 0) {
+    const created = { text: ANY_RESPONSE, values: [this.nameOf('')] };
+    if (run !== undefined && (await database.query(created)).length === 0) {
       const message = `The store has no line of import ${run} from the last 24 hours. To begin a new import, leave out --run.`;
       throw new OperatorError(message, 'unknown_run');
     }
@@ -256,7 +255,8 @@ class ImportRun {
 
   /** Finds the newest category with each name in the store. Ignores categories that this import has created. */
   private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
-    const rows = await this.services.database.query<NamedCategory>(CATEGORIES_BY_NAME, [[...new Set(names)]]);
+    const statement = { text: CATEGORIES_BY_NAME, values: [[...new Set(names)]] };
+    const rows = await this.services.database.query<NamedCategory>(statement);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
@@ -302,7 +302,7 @@ class ImportRun {
   private sourceOf({ number }: NumberedLine): CommandSource {
     const line = String(number);
     const keyed = new KeyedRequest(this.nameOf(line), line, 201);
-    return { owner: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
+    return { caller: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
   }
 
   private async create(line: NumberedLine): Promise<void> {

@@ -5,8 +5,7 @@ import {
   type Need,
   type CommandSource,
   PageReader,
-  type Parameter,
-  type Selection,
+  type Select,
   type State,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
@@ -54,7 +53,7 @@ export class CategoriesService {
     return this.commands.execute(source, {
       needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
       decide: (state) => {
-        source.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
+        source.assertPrecondition?.(toCategoryDto(existing(state.find(Category, id), id)));
         const category = categoryOf(id, body);
         state.update(Category, id, category);
         return toCategoryDto(category);
@@ -71,7 +70,7 @@ export class CategoriesService {
         { lookup: isReferenced, key: id },
       ],
       decide: (state) => {
-        source.precondition?.assertHolds(toCategoryDto(existing(state.find(Category, id), id)));
+        source.assertPrecondition?.(toCategoryDto(existing(state.find(Category, id), id)));
         if (state.lookUp(isReferenced, id)) {
           throw new CategoryInUseError(id);
         }
@@ -81,10 +80,10 @@ export class CategoriesService {
   }
 }
 
-function selectCategories({ name }: ListCategoriesQuery, parameter: Parameter): Selection {
+const selectCategories: Select<ListCategoriesQuery> = ({ name }, parameter) => {
   const named = name === undefined ? undefined : { prefix: parameter(name, 'text'), filters: [] };
   return { conditions: [], named, long: ['name', 'description'] };
-}
+};
 
 function categoryOf(id: number, { name, description }: NewCategoryDto): Category {
   return { id, name, description: description ?? null };

@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
 import { Database, type SharedRead, type StoredRow } from '#libs/database';
-import { type EventFilter, FEED_START, type FeedPosition } from './event.entity';
+import type { EventType } from './event.entity';
 import type { EventDto } from './events.dto';
+import { FEED_START, type FeedPosition } from './feed-position';
 
 export const EVENT_RETENTION_DAYS = 30;
+
+export interface EventFilter {
+  type?: readonly EventType[];
+  petId?: number;
+}
 
 export interface StoredEvent {
   position: number;
@@ -64,12 +70,11 @@ const matching = (type: number, pet: number): string =>
 /** Reads the end of the feed, before another statement reads the events. One statement for both could miss events that
  * are committed meanwhile. */
 const END: SharedRead<null, number> = {
-  callFor: () => ({ statement: { text: 'SELECT feed_end()' } }),
+  statementFor: () => ({ text: 'SELECT feed_end()' }),
   resultsOf: ([row]) => row as [number],
 };
 
-const PAGE = {
-  text: `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
+const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,
       EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint
         AND ${countEarlier('events.position', 'events.time')} = $7::bigint) AS is_known
@@ -89,23 +94,18 @@ const PAGE = {
     ) AS page
     LEFT JOIN LATERAL (
       SELECT ${PLACE} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
-    ) AS reached ON true`,
-};
+    ) AS reached ON true`;
 
 /**
  * Finds the position from which to continue after a loss of events: the newest event that is at least a minute older.
  */
-const BEFORE_LOSS = {
-  text: `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
-      AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`,
-};
+const BEFORE_LOSS = `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
+      AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;
 
-const NEWEST = {
-  text: `SELECT ${STORED_EVENT} FROM events
-    WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`,
-};
+const NEWEST = `SELECT ${STORED_EVENT} FROM events
+    WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`;
 
-const LAST = { text: `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1` };
+const LAST = `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1`;
 
 @Injectable()
 export class EventReader {
@@ -129,7 +129,7 @@ export class EventReader {
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = await this.database.read(PAGE, values, caller, mayReadThousands);
+    const [row] = await this.database.read({ text: PAGE, values }, caller, mayReadThousands);
     const [newest, isKnown, events, ...reachedPlace] = row!;
     if (isKnown || position === FEED_START.position) {
       const reached = placeOf(reachedPlace) ?? from;
@@ -139,19 +139,20 @@ export class EventReader {
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.pageAfter(FEED_START, { type, petId }, most, caller);
     }
-    const [again] = await this.database.read(BEFORE_LOSS, [position, time], caller);
+    const [again] = await this.database.read({ text: BEFORE_LOSS, values: [position, time] }, caller);
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
-    const end = await this.feedEnd();
-    const rows = await this.database.read(NEWEST, [type ?? null, petId ?? null, most, end]);
+    const values = [type ?? null, petId ?? null, most, await this.feedEnd()];
+    const rows = await this.database.read({ text: NEWEST, values });
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
   async lastPosition(caller?: number): Promise<FeedPosition> {
-    const [row] = await this.database.read(LAST, [await this.feedEnd(caller)], caller, false);
+    const values = [await this.feedEnd(caller)];
+    const [row] = await this.database.read({ text: LAST, values }, caller, false);
     return placeOf(row) ?? FEED_START;
   }
 

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/background';
 import { ServiceUnavailableError } from '#libs/http';
-import type { EventFilter, FeedPosition } from './event.entity';
-import { type EventPage, EventReader, type StoredEvent } from './event-reader';
+import { type EventFilter, type EventPage, EventReader, type StoredEvent } from './event-reader';
+import type { FeedPosition } from './feed-position';
 
 export const POLL_MS = 200;
 export const MAX_READ = 500;

@@ -14,8 +14,8 @@ import {
   wholeNumber,
 } from '#libs/command-line';
 import { formatError, printableJson } from '#libs/messages';
-import { EVENT_TYPES, type EventFilter, type EventType } from './event.entity';
-import { EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
+import { EVENT_TYPES, type EventType } from './event.entity';
+import { type EventFilter, EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
 import { MAX_READ, POLL_MS } from './event-tail';
 import type { EventDto } from './events.dto';
 

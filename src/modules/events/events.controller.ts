@@ -2,17 +2,10 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
-import { FEED_START } from './event.entity';
 import { type EventPage, EventReader } from './event-reader';
 import { EventTail } from './event-tail';
-import {
-  EVENT_EXAMPLE,
-  type EventDto,
-  EventsLostError,
-  ListEventsQuery,
-  cursorAt,
-  positionAt,
-} from './events.dto';
+import { EVENT_EXAMPLE, type EventDto, EventsLostError, ListEventsQuery } from './events.dto';
+import { FEED_START, cursorAt, positionAt } from './feed-position';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,15 +1,7 @@
 import { type ReferenceObject, type SchemaObject, getSchemaPath } from '@nestjs/swagger';
-import {
-  Cursor,
-  Id,
-  Integer,
-  InvalidCursorError,
-  OneOf,
-  PageQuery,
-  TIMESTAMP_SCHEMA,
-  defineError,
-} from '#libs/http';
-import { EVENT_TYPES, type EventType, FEED_START, type FeedPosition, RESOURCES } from './event.entity';
+import { Cursor, Id, Integer, OneOf, PageQuery, TIMESTAMP_SCHEMA, defineError } from '#libs/http';
+import { EVENT_TYPES, type EventType, RESOURCES } from './event.entity';
+import { FEED_START, cursorAt } from './feed-position';
 
 const EXAMPLE_CURSOR = cursorAt({ position: 1_099, time: 1_795_253_400_000_000, countBefore: 499 });
 
@@ -18,22 +10,6 @@ export interface EventDto {
   type: EventType;
   timestamp: string;
   data: object;
-}
-
-export function cursorAt({ position, time, countBefore }: FeedPosition): string {
-  return Buffer.from(`event:${position}.${time}.${countBefore}`).toString('base64url');
-}
-
-export function positionAt(cursor: string): FeedPosition {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const numbers = text.slice('event:'.length).split('.').map(Number);
-  const [position, time, countBefore] = numbers;
-  const found = { position: position!, time: time!, countBefore: countBefore! };
-  // Encode the position again to check that the cursor has exactly the form that the service issues.
-  if (!numbers.every((one) => Number.isSafeInteger(one) && one >= 0) || cursorAt(found) !== cursor) {
-    throw new InvalidCursorError();
-  }
-  return found;
 }
 
 export const EventsLostError = defineError({

@@ -8,10 +8,11 @@ import { EventTail } from './event-tail';
 import { EventsController } from './events.controller';
 import { EVENT_SCHEMAS } from './events.dto';
 
-export { EVENT_TYPES, type EventType, type NewEvent, RESOURCES, reportedWrites } from './event.entity';
+export { EVENT_TYPES, type EventType, RESOURCES } from './event.entity';
 export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, anyEvent, eventSchema } from './events.dto';
+export { type NewEvent, reportedWrites } from './reported-writes';
 
 @Global()
 @Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })

@@ -39,10 +39,9 @@ declare module 'fastify' {
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, commandSource: source = { owner: keyOf(request).clientId } } = request;
+  const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;
   if (request.routeOptions.config.checksConditions) {
-    const assertHolds = (resource: object) => assertConditions(headers, resource);
-    return { ...source, precondition: { assertHolds } };
+    return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
   }
   const wrap: CommandSource['wrap'] = (command) => {
     const conditional = underConditions(command, request);
@@ -89,16 +88,16 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const { clientId: owner } = keyOf(request);
+    const { clientId: caller } = keyOf(request);
     const fingerprint = fingerprintOf(request, composedInOrder);
     // Also accept the fingerprint of earlier versions of the service, which did not normalize Unicode names.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
-    const keyed = new KeyedRequest(`${owner} ${key}`, fingerprint, reply.statusCode, isSame);
+    const keyed = new KeyedRequest(`${caller} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
     }
     this.running.add(keyed.name);
-    const source: CommandSource = { owner, wrap: (command) => keyed.once(command) };
+    const source: CommandSource = { caller, wrap: (command) => keyed.once(command) };
     request.commandSource = source;
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');

@@ -1,13 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import {
-  BYTEWISE_TEXT,
-  type Command,
-  Insert,
-  type Journal,
-  type Lookup,
-  Rejection,
-  type State,
-} from '#libs/database';
+import { BYTEWISE_TEXT, type Command, Insert, type Lookup, Rejection, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
 
 export const IdempotencyInProgressError = defineError({
@@ -62,15 +54,13 @@ const KEPT_FOR = `interval '24 hours'`;
 /** SQL condition for responses that are too old to be replayed, measured by the clock of the database. */
 export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 
-const CLAIM = {
-  text: `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
-    FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`,
-};
+const CLAIM = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
+    FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`;
 
 /** Locks an idempotency key for this transaction. False if the first request with the key is still running. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
-  callFor: (names) => ({ statement: CLAIM, values: [names] }),
+  statementFor: (names) => ({ text: CLAIM, values: [names] }),
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
 
@@ -78,17 +68,13 @@ const CLAIMS: Lookup<string, boolean> = {
  * Finds the stored responses of several idempotency keys. Without LATERAL and LIMIT 1, PostgreSQL could read the whole
  * table.
  */
-const FIND_RESPONSES = {
-  text: `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
+const FIND_RESPONSES = `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
-      WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`,
-};
+      WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`;
 
 /** Finds a stored response whose name begins with a text. Code 127 is above all characters of an idempotency key. */
-export const ANY_RESPONSE = {
-  text: `SELECT FROM idempotency_records
-    WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`,
-};
+export const ANY_RESPONSE = `SELECT FROM idempotency_records
+    WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`;
 
 /**
  * Looks up the stored response of an idempotency key, after locking the key: a request that held the lock may have
@@ -96,7 +82,7 @@ export const ANY_RESPONSE = {
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
-  callFor: (names) => ({ statement: FIND_RESPONSES, values: [names] }),
+  statementFor: (names) => ({ text: FIND_RESPONSES, values: [names] }),
   resultsOf: (rows, names) => {
     const found = names.map((): StoredResponse | null => null);
     for (const [place, fingerprint, status, body] of rows as [number, string, number, string][]) {
@@ -106,18 +92,12 @@ const RESPONSES: Lookup<string, StoredResponse | null> = {
   },
 };
 
-const UPSERT = new Insert(
+const SAVE_RESPONSE = new Insert(
   'INSERT INTO idempotency_records (name, fingerprint, status, body)',
   ['text', 'text', 'int', 'text'],
   ` ON CONFLICT (name) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
       body = excluded.body, created_at = now()`,
 );
-
-const RECORDS: Journal<StoredResponse & { name: string }> = {
-  write: (records) => [
-    UPSERT.callFor(records.map(({ name, fingerprint, status, body }) => [name, fingerprint, status, body])),
-  ],
-};
 
 export class KeyedRequest {
   /** True once the command was handed over for execution. From then on, the command itself saves its response or error. */
@@ -172,10 +152,11 @@ export class KeyedRequest {
     }
   }
 
-  private keep(state: State, status: number, body: unknown): void {
-    const response = { fingerprint: this.fingerprint, status, body: JSON.stringify(body) };
-    state.append(RECORDS, { name: this.name, ...response });
-    state.setLookup(RESPONSES, this.name, response);
+  private keep(state: State, status: number, response: unknown): void {
+    const { name, fingerprint } = this;
+    const body = JSON.stringify(response);
+    state.append(SAVE_RESPONSE, [name, fingerprint, status, body]);
+    state.setLookup(RESPONSES, name, { fingerprint, status, body });
   }
 
   private replay({ fingerprint, status, body }: StoredResponse): unknown {

@@ -5,9 +5,8 @@ import {
   type Need,
   type CommandSource,
   PageReader,
-  type Parameter,
   type RowChange,
-  type Selection,
+  type Select,
   type State,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
@@ -62,7 +61,7 @@ export class InventoryService {
       decide: (state) => {
         const { status } = PetOperations.get(state, petId);
         const item = InventoryOperations.get(state, petId);
-        source.precondition?.assertHolds(toDto({ ...item, status }));
+        source.assertPrecondition?.(toDto({ ...item, status }));
         return InventoryOperations.change(state, petId, { stock: stockOf(item) });
       },
     });
@@ -111,10 +110,10 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
   return sum;
 }
 
-function selectItems({ status }: ListInventoryQuery, parameter: Parameter): Selection {
+const selectItems: Select<ListInventoryQuery> = ({ status }, parameter) => {
   const parameters = status && [...new Set(status)].map((value) => parameter(value, 'text'));
   return { conditions: [], within: parameters && { column: 'status', sorted: 'ASC', parameters } };
-}
+};
 
 /** A command that changes both the stock and the status of a pet reports one event, `inventory.updated`. */
 export const INVENTORY_TABLE: ReportedTable = {

@@ -5,8 +5,7 @@ import {
   type Need,
   type CommandSource,
   PageReader,
-  type Parameter,
-  type Selection,
+  type Select,
   type State,
 } from '#libs/database';
 import { type Page, pagesOf, rangeOf } from '#libs/http';
@@ -107,7 +106,7 @@ export class OrdersService {
    * Finds the pet to lock before the order is read. This early read is safe, because the pet of an order never changes.
    */
   private async petOf(id: number, source: CommandSource): Promise<number> {
-    return (await this.get(id, source.owner)).petId;
+    return (await this.get(id, source.caller)).petId;
   }
 }
 
@@ -134,11 +133,11 @@ function existing(order: Order | null, id: number): Order {
 
 function foundOrder(state: State, id: number, source: CommandSource): Order {
   const order = existing(state.find(Order, id), id);
-  source.precondition?.assertHolds(toOrderDto(order));
+  source.assertPrecondition?.(toOrderDto(order));
   return order;
 }
 
-function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter): Selection {
+const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) => {
   const ofPet = petId === undefined ? [] : [`pet_id = ${parameter(petId, 'bigint')}`];
   const wanted = complete === undefined ? [false, true] : [complete];
   return {
@@ -149,7 +148,7 @@ function selectOrders({ petId, complete }: ListOrdersQuery, parameter: Parameter
       parameters: wanted.map((value) => parameter(value, 'boolean')),
     },
   };
-}
+};
 
 /**
  * Reports changes of orders in the event feed. A cancellation is also a change, because the row of a cancelled order is kept.

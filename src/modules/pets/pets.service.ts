@@ -8,8 +8,7 @@ import {
   type CommandSource,
   type PageRange,
   PageReader,
-  type Parameter,
-  type Selection,
+  type Select,
   type State,
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
@@ -180,7 +179,7 @@ function existing(pet: Pet | null, id: number): Pet {
 
 function foundPet(state: State, id: number, source: CommandSource): Pet {
   const pet = existing(state.find(Pet, id), id);
-  source.precondition?.assertHolds(toPetDto(pet));
+  source.assertPrecondition?.(toPetDto(pet));
   return pet;
 }
 
@@ -211,7 +210,7 @@ function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
 
 const IS_THERE = 'deleted_at IS NULL';
 
-function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: Parameter): Selection {
+const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, parameter) => {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
   // A list of one category names every status, because the index `pets_by_category` sorts ids only within a status.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
@@ -227,4 +226,4 @@ function selectPets({ status, categoryId, name, id }: ListPetsQuery, parameter: 
     conditions: [IS_THERE, ...ofCategory],
     within: parameters && { column: 'status', sorted, parameters },
   };
-}
+};

@@ -122,7 +122,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async test(id: number, options: OutputOptions): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
-    const { id: deliveryId, eventId } = await this.webhooks.test(id, { owner: clientId });
+    const { id: deliveryId, eventId } = await this.webhooks.test(id, { caller: clientId });
     const attempt = await this.attemptOf(deliveryId);
     const { responseStatus: status, error } = attempt ?? {
       error: `No instance of the service has sent the event yet; see ${PETSTORE} status.`,

@@ -46,16 +46,14 @@ import {
   toWebhookDto,
 } from './webhooks.dto';
 
-const COUNT_WEBHOOKS = {
-  text: `SELECT (SELECT count(*) FROM webhooks WHERE client_id = client)
-    FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`,
-};
+const COUNT_WEBHOOKS = `SELECT (SELECT count(*) FROM webhooks WHERE client_id = client)
+    FROM unnest($1::bigint[]) WITH ORDINALITY AS clients (client, place) ORDER BY place`;
 
 /** Counts the webhooks of a client, after locking the client's row so that the number cannot change. */
 const COUNT: Lookup<number, number> = {
   name: 'the number of webhooks',
   isUnderLocks: true,
-  callFor: (clients) => ({ statement: COUNT_WEBHOOKS, values: [clients] }),
+  statementFor: (clients) => ({ text: COUNT_WEBHOOKS, values: [clients] }),
   resultsOf: (rows) => rows.map(([count]) => count as number),
 };
 
@@ -102,7 +100,7 @@ export class WebhooksService {
 
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
   create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
-    const { owner: clientId } = source;
+    const { caller: clientId } = source;
     const decide = (state: State): WebhookWithSecretDto => {
       this.assertAllowed(body.url);
       const count = state.lookUp(COUNT, clientId);
@@ -140,7 +138,7 @@ export class WebhooksService {
 
   update(id: number, patch: WebhookPatchDto, source: CommandSource): Promise<WebhookDto> {
     return this.change(id, source, [], (webhook, state) => {
-      source.precondition?.assertHolds(toWebhookDto(webhook));
+      source.assertPrecondition?.(toWebhookDto(webhook));
       this.assertAllowed(patch.url);
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const changed: Webhook = {
@@ -160,8 +158,8 @@ export class WebhooksService {
     return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        const webhook = owned(state.find(Webhook, id), id, source.owner);
-        source.precondition?.assertHolds(toWebhookDto(webhook));
+        const webhook = owned(state.find(Webhook, id), id, source.caller);
+        source.assertPrecondition?.(toWebhookDto(webhook));
         state.delete(Webhook, id);
       },
     });
@@ -188,15 +186,13 @@ export class WebhooksService {
     const webhook = await this.get(id, clientId);
     const { after, limit } = rangeOf(query);
     const table = this.database.table(WebhookDelivery);
-    const statement = {
-      text: `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
+    const text = `SELECT page.* FROM unnest($4::text[]) AS wanted (status) CROSS JOIN LATERAL (
           SELECT ${table.columnNames} FROM webhook_deliveries WHERE (webhook_id, status, id) < ($1, wanted.status, $2)
           ORDER BY webhook_id DESC, status DESC, id DESC LIMIT $3) AS page
-        WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`,
-    };
+        WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`;
     const wanted = query.status === undefined ? DELIVERY_STATUSES : [query.status];
     const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
-    const stored = await this.database.read(statement, values, clientId, false);
+    const stored = await this.database.read({ text, values }, clientId, false);
     return pageOf(
       stored.map((row) => toDeliveryDto(table.rowOf(row), webhook)),
       limit,
@@ -297,7 +293,7 @@ export class WebhooksService {
   ): Promise<Result> {
     return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
-      decide: (state) => decide(owned(state.find(Webhook, id), id, source.owner), state),
+      decide: (state) => decide(owned(state.find(Webhook, id), id, source.caller), state),
     });
   }
 

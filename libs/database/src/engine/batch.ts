@@ -1,7 +1,7 @@
 import type { EntityTable } from './entity-table';
 import { getOrInsert } from './get-or-insert';
 import type { Waiting } from './queue';
-import type { Call, Session, SharedRead } from './session';
+import type { Session, SharedRead, Statement } from './session';
 import {
   type Command,
   type Entity,
@@ -26,17 +26,15 @@ export interface Tables {
   tableOf(entity: Entity): EntityTable<object>;
 }
 
-const BEGIN: Call = { statement: { text: 'BEGIN' } };
+const BEGIN: Statement = { text: 'BEGIN' };
 /** Sets timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
-const SET_TIMEOUTS: Call = {
-  statement: {
-    text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
-  },
+const SET_TIMEOUTS: Statement = {
+  text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
 };
-export const COMMIT: Call = { statement: { text: 'COMMIT' } };
-export const ROLLBACK: Call = { statement: { text: 'ROLLBACK' } };
+export const COMMIT: Statement = { text: 'COMMIT' };
+export const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
-export function beginning({ isPooled }: Session): readonly Call[] {
+export function beginning({ isPooled }: Session): readonly Statement[] {
   return isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
 }
 
@@ -52,32 +50,26 @@ interface BatchTransaction {
  * Runs commands in one transaction of two round trips: the first locks and loads rows, the second writes the changes
  * and commits.
  * @returns the commands that were skipped because another transaction has locked a row
- * @throws the database error, after a rollback; the promises of the commands are then still pending
+ * @throws the database error; the promises of the commands are then still pending, and the transaction may be open
  */
 export async function runBatch(
   transaction: BatchTransaction,
   entries: readonly QueuedCommand[],
 ): Promise<QueuedCommand[]> {
   const { session, state } = transaction;
-  try {
-    const needs = entries.flatMap(({ command }) => command.needs);
-    await load(transaction, strongest(needs), beginning(session));
-    await loadSkipped(transaction, needs);
-    const settlements: (() => void)[] = [];
-    for (const entry of entries) {
-      entry.heldRow = heldRowOf(entry.command, state);
-      if (entry.heldRow === undefined) {
-        settlements.push(decide(entry, state));
-      }
+  const needs = entries.flatMap(({ command }) => command.needs);
+  await load(transaction, strongest(needs), beginning(session));
+  await loadSkipped(transaction, needs);
+  const settlements: (() => void)[] = [];
+  for (const entry of entries) {
+    entry.heldRow = heldRowOf(entry.command, state);
+    if (entry.heldRow === undefined) {
+      settlements.push(decide(entry, state));
     }
-    await session.execute(writesOf(transaction));
-    settlements.forEach((settle) => settle());
-    return entries.filter(({ heldRow }) => heldRow !== undefined);
-  } catch (error) {
-    // Wait for the reply to ROLLBACK: only then has PostgreSQL finished all earlier statements of the transaction.
-    await session.execute([ROLLBACK]).catch(() => undefined);
-    throw error;
   }
+  await session.execute(writesOf(transaction));
+  settlements.forEach((settle) => settle());
+  return entries.filter(({ heldRow }) => heldRow !== undefined);
 }
 
 /**
@@ -127,7 +119,7 @@ interface Load extends Source {
 async function load(
   transaction: BatchTransaction,
   wanted: readonly Wanted[],
-  before: readonly Call[] = [],
+  before: readonly Statement[] = [],
 ): Promise<void> {
   const byRead = new Map<object, Load>();
   for (const one of wanted) {
@@ -136,8 +128,8 @@ async function load(
     keys.add('id' in one ? one.id : 'lookup' in one ? one.key : keys.size);
   }
   const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
-  const calls = loads.map(({ read, keys }) => read.callFor([...keys]));
-  const results = await transaction.session.execute([...before, ...calls]);
+  const statements = loads.map(({ read, keys }) => read.statementFor([...keys]));
+  const results = await transaction.session.execute([...before, ...statements]);
   loads.forEach(({ read, keys, keep }, index) => {
     const values = read.resultsOf(results[before.length + index]!.rows, [...keys]);
     [...keys].forEach((key, at) => keep(key, values[at]));
@@ -206,7 +198,7 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
  * Builds all statements before any statement is sent, because an error while building a statement must prevent the
  * commit.
  */
-function writesOf({ tables, state }: BatchTransaction): Call[] {
+function writesOf({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({
     table: tables.tableOf(entity),
     rows: state.writesOf(entity),
@@ -216,9 +208,9 @@ function writesOf({ tables, state }: BatchTransaction): Call[] {
       .filter(({ rows }) => rows[change].length > 0)
       .map(({ table, rows }) => table[change](rows[change])),
   );
-  const calls = [...writes, ...state.journalWrites()];
+  const statements = [...writes, ...state.inserts()];
   // If there is nothing to write, ROLLBACK ends the transaction without COMMIT's wait for the disk.
-  return [...calls, calls.length === 0 ? ROLLBACK : COMMIT];
+  return [...statements, statements.length === 0 ? ROLLBACK : COMMIT];
 }
 
 /** Returns a text such as `Account 7` for each row that the command may change. */

@@ -1,7 +1,7 @@
 import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
 import type { EntityTable } from './entity-table';
 import { FairQueue, startedRecently } from './queue';
-import { isRefusedStatement, withRetries } from './postgres-errors';
+import { isRefusedStatement } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
 
@@ -16,11 +16,11 @@ const MAX_COMMANDS = 150;
 const ENOUGH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
-const QUEUE = { max: 10_000, maxOfOwner: 3_000, timeoutMs: 10_000 };
+const QUEUE = { max: 10_000, maxOfCaller: 3_000, timeoutMs: 10_000 };
 
 interface Connections {
   readonly poolSize: number;
-  withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  withTransaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   table(entity: Entity): EntityTable<object>;
 }
 
@@ -65,7 +65,7 @@ export class CommandExecutor {
    * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
   execute<Result>(source: CommandSource, command: Command<Result>): Promise<Result> {
-    return this.queue.add(source.owner, { command: source.wrap?.(command) ?? command });
+    return this.queue.add(source.caller, { command: source.wrap?.(command) ?? command });
   }
 
   private start(): void {
@@ -134,7 +134,7 @@ export class CommandExecutor {
       return runBatch({ session, tables: this.tables, state, awaited }, entries);
     };
     try {
-      this.queue.putBack(await withRetries(() => this.database.withSession(work)));
+      this.queue.putBack(await this.database.withTransaction(work));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach(({ reject }) => reject(error));

@@ -1,15 +1,11 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
-import { type DataSource, type EntityTarget, PrimaryGeneratedColumn, type ValueTransformer } from 'typeorm';
+import type { DataSource, EntityTarget, ValueTransformer } from 'typeorm';
 import { getOrInsert } from './get-or-insert';
-import type { Call, SharedRead, Statement, StoredRow } from './session';
+import { Insert, columnsOf, unnest } from './insert';
+import type { SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
 const MAX_KEYS = 500;
-
-/** Maximum rows that are inserted with a list of values. For more rows, one array per column is faster. */
-const MAX_LISTED = 4;
-
-export type WhenLocked = 'wait' | 'skip';
 
 /**
  * Builds the statements that load and write rows of an entity by primary key. The first column must be the primary key,
@@ -46,15 +42,13 @@ export class EntityTable<Row extends object> {
       others.map((column, index) => `${column} = ${value(column, index)}`).join(', ');
     this.inserts = new Insert(`INSERT INTO ${name} (${this.columnNames}) OVERRIDING SYSTEM VALUE`, types);
     this.updates = {
-      one: { text: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1` },
-      many: {
-        text: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
+      one: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`,
+      many: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
         WHERE ${name}.${id} = changed.${id}`,
-      },
     };
     this.deletes = {
-      one: { text: `DELETE FROM ${name} WHERE ${id} = $1` },
-      many: { text: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])` },
+      one: `DELETE FROM ${name} WHERE ${id} = $1`,
+      many: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])`,
     };
     this.byId = this.reader('');
     // Each subquery ends with LIMIT 1. With EXISTS, PostgreSQL may choose a plan that reads the whole table.
@@ -65,21 +59,17 @@ export class EntityTable<Row extends object> {
         ({ entityMetadata, columnNames }) =>
           `(SELECT true FROM ${entityMetadata.tableName} WHERE ${columnNames[0]} = wanted.id LIMIT 1)`,
       );
-    const referenced: Statement = {
-      text: `SELECT coalesce(${[...references, 'false'].join(', ')})
-        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place`,
-    };
+    const referenced = `SELECT coalesce(${[...references, 'false'].join(', ')})
+        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (id, place) ORDER BY place`;
     this.isReferenced = {
       name: `what refers to ${name}`,
       isUnderLocks: true,
-      callFor: (ids) => ({ statement: referenced, values: [ids] }),
+      statementFor: (ids) => ({ text: referenced, values: [ids] }),
       resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
     };
-    const newIds: Statement = {
-      text: `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)`,
-    };
+    const nextIds = `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)`;
     this.newIds = {
-      callFor: ({ length }) => ({ statement: newIds, values: [length] }),
+      statementFor: ({ length }) => ({ text: nextIds, values: [length] }),
       resultsOf: (rows) => rows.map(([next]) => next as number),
     };
   }
@@ -89,24 +79,24 @@ export class EntityTable<Row extends object> {
   }
 
   /** Reads and locks rows by id. Rows are locked in ascending order of id, so that two transactions cannot deadlock. */
-  locked(lock: RowLock, whenLocked: WhenLocked): SharedRead<number, Row | null> {
+  locked(lock: RowLock, whenLocked: 'wait' | 'skip'): SharedRead<number, Row | null> {
     const clause = `${lock}${whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
     return getOrInsert(this.locking, clause, () => this.reader(clause));
   }
 
-  insert(rows: readonly Row[]): Call {
-    return this.inserts.callFor(rows.map((row) => this.stored(row)));
+  insert(rows: readonly Row[]): Statement {
+    return this.inserts.statementFor(rows.map((row) => this.stored(row)));
   }
 
-  update(rows: readonly Row[]): Call {
+  update(rows: readonly Row[]): Statement {
     const stored = rows.map((row) => this.stored(row));
     return stored.length === 1
-      ? { statement: this.updates.one, values: stored[0]! }
-      : { statement: this.updates.many, values: columnsOf(stored) };
+      ? { text: this.updates.one, values: stored[0]! }
+      : { text: this.updates.many, values: columnsOf(stored) };
   }
 
-  delete(rows: readonly Row[]): Call {
-    return callWith(
+  delete(rows: readonly Row[]): Statement {
+    return withIds(
       this.deletes,
       rows.map((row) => this.idOf(row)),
     );
@@ -124,12 +114,12 @@ export class EntityTable<Row extends object> {
     const select = `SELECT ${this.columnNames} FROM ${this.source} WHERE ${this.idColumn}`;
     const order = lock === '' ? '' : ` ORDER BY ${this.idColumn}`;
     const forms: Forms = {
-      one: { text: `${select} = $1 ${lock}`.trimEnd() },
-      many: { text: `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd() },
+      one: `${select} = $1 ${lock}`.trimEnd(),
+      many: `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd(),
     };
     return {
       maxKeys: MAX_KEYS,
-      callFor: (ids) => callWith(forms, ids),
+      statementFor: (ids) => withIds(forms, ids),
       resultsOf: (stored, ids) => {
         const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
         return ids.map((id) => rows.get(id) ?? null);
@@ -150,60 +140,12 @@ export class EntityTable<Row extends object> {
   }
 }
 
+/** The SQL of a statement for one row, and of the statement for any number of rows. */
 interface Forms {
-  one: Statement;
-  many: Statement;
+  one: string;
+  many: string;
 }
 
-function callWith({ one, many }: Forms, ids: readonly number[]): Call {
-  return ids.length === 1 ? { statement: one, values: ids } : { statement: many, values: [ids] };
+function withIds({ one, many }: Forms, ids: readonly number[]): Statement {
+  return ids.length === 1 ? { text: one, values: ids } : { text: many, values: [ids] };
 }
-
-export class Insert {
-  private readonly listed: Statement[];
-  private readonly many: Statement;
-
-  /**
-   * @param into the start of the statement: `INSERT INTO table (columns)`
-   * @param types the SQL types of the columns
-   * @param end the end of the statement, such as ` ON CONFLICT …`
-   */
-  constructor(into: string, types: readonly string[], end = '') {
-    const rowOf = (row: number): string =>
-      `(${types.map((_type, column) => `$${row * types.length + column + 1}`).join(', ')})`;
-    this.listed = Array.from({ length: MAX_LISTED }, (_value, last) => ({
-      text: `${into} VALUES ${Array.from({ length: last + 1 }, (_row, row) => rowOf(row)).join(', ')}${end}`,
-    }));
-    this.many = { text: `${into} SELECT * FROM ${unnest(types)}${end}` };
-  }
-
-  /** @param rows at least one row; each row is a list of values in the order of the columns */
-  callFor(rows: readonly (readonly unknown[])[]): Call {
-    const listed = this.listed[rows.length - 1];
-    return listed === undefined
-      ? { statement: this.many, values: columnsOf(rows) }
-      : { statement: listed, values: rows.length === 1 ? rows[0]! : rows.flat() };
-  }
-}
-
-/** Returns SQL that turns one array per column into rows, for example `unnest($1::bigint[], $2::text[])`. */
-function unnest(types: readonly string[]): string {
-  return `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
-}
-
-function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
-  return (rows[0] ?? []).map((_value, column) => rows.map((row) => row[column]));
-}
-
-export function GeneratedId(): PropertyDecorator {
-  return PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' });
-}
-
-/**
- * Column options for technical text, such as a hash. The values are compared byte by byte, so indexes stay valid if the
- * database's collation changes.
- */
-export const BYTEWISE_TEXT = { type: 'text', collation: 'C' } as const;
-
-/** Column options for a column that only SQL statements read and write, and not TypeORM. */
-export const WRITTEN_BY_SQL = { select: false, insert: false, update: false } as const;

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 
 interface FairQueueOptions {
   max: number;
-  maxOfOwner: number;
+  maxOfCaller: number;
   timeoutMs: number;
 }
 
@@ -10,9 +10,9 @@ interface FairQueueOptions {
 export class OverloadedError extends Error {}
 
 export interface Waiting {
-  owner: number;
+  caller: number;
   /**
-   * The round in which the item is taken from the queue. Each owner has at most one item in a round, so that owners
+   * The round in which the item is taken from the queue. Each caller has at most one item in a round, so that callers
    * take turns.
    */
   round: number;
@@ -37,7 +37,7 @@ export function startedRecently<Work extends { since: number }>(running: readonl
   return running.filter(({ since }) => now - since < PATIENCE_MS);
 }
 
-/** A queue that serves owners in round-robin order, so that one owner's backlog does not delay other owners. */
+/** A queue that serves callers in round-robin order, so that one caller's backlog does not delay other callers. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
   private round = 0;
@@ -60,27 +60,27 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item to the queue, one round after the last item of the same owner, so that owners take turns.
+   * Adds an item to the queue, one round after the last item of the same caller, so that callers take turns.
    * @throws the error that is passed to the item's `reject` function; OverloadedError if the queue is full or the item
    * waits for too long
    */
-  add<Result>(owner: number, item: Item): Promise<Result> {
+  add<Result>(caller: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let [waiting, round] = [0, this.served.has(owner) ? this.round + 1 : this.round];
+      let [waiting, round] = [0, this.served.has(caller) ? this.round + 1 : this.round];
       for (const other of this.items) {
-        if (other.owner === owner) {
+        if (other.caller === caller) {
           waiting += 1;
           round = Math.max(round, other.round + 1);
         }
       }
-      if (this.size >= this.options.max || waiting >= this.options.maxOfOwner) {
+      if (this.size >= this.options.max || waiting >= this.options.maxOfCaller) {
         reject(this.overloaded());
         return;
       }
       // Add the queue's properties to the item itself: copying the item would take longer than the rest of this
       // function.
       const entry = item as Item & Waiting;
-      entry.owner = owner;
+      entry.caller = caller;
       entry.round = round;
       entry.since = performance.now();
       entry.context = new AsyncResource(this.name);
@@ -123,7 +123,7 @@ export class FairQueue<Item extends object> {
         this.round = item.round;
         this.served = new Set();
       }
-      this.served.add(item.owner);
+      this.served.add(item.caller);
       taken.push(item);
       return false;
     });

@@ -13,7 +13,7 @@ const MAX_TOGETHER = 20;
 const MAX_CONNECTIONS = 3;
 const MAX_WITH_SLOW = 4;
 
-const QUEUE = { max: 10_000, maxOfOwner: 5_000, timeoutMs: 5_000 };
+const QUEUE = { max: 10_000, maxOfCaller: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
   /** Reads with the same `id` share a statement. */
@@ -48,12 +48,12 @@ export class Reads {
   }
 
   /** Callers that request the same statement with the same values share one execution and its rows. */
-  read(statement: Statement, values: unknown[], caller: number, isSlow: boolean): Promise<StoredRow[]> {
+  read(statement: Statement, caller: number, isSlow: boolean): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
-      callFor: () => ({ statement, values }),
+      statementFor: () => statement,
       resultsOf: (rows) => [rows],
     };
-    const id = `${statement.text} ${JSON.stringify(values)}`;
+    const id = `${statement.text} ${JSON.stringify(statement.values)}`;
     return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE_CALLER });
   }
 
@@ -100,7 +100,7 @@ export class Reads {
       const mayStart =
         groups.size < MAX_TOGETHER &&
         !recent.some((sent) => sent.pending.has(id)) &&
-        !(entry.isSlow && this.hasSlow(entry.owner, groups));
+        !(entry.isSlow && this.hasSlow(entry.caller, groups));
       if (mayStart) {
         groups.set(id, { entries: [entry], keys: new Set([key]) });
       }
@@ -116,7 +116,7 @@ export class Reads {
    */
   private hasSlow(caller: number, next: SentReads['pending']): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
-      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.owner === caller),
+      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.caller === caller),
     );
   }
 
@@ -139,7 +139,7 @@ export class Reads {
     const { id, read } = entries[0]!;
     const keys = [...group.keys];
     try {
-      const send = () => withRetries(() => session.execute([read.callFor(keys)]));
+      const send = () => withRetries(() => session.execute([read.statementFor(keys)]));
       const [result] = await inContext(group, send);
       const values = read.resultsOf(result!.rows, keys);
       const results = new Map(values.map((value, index) => [keys[index], value]));

@@ -7,22 +7,18 @@ import { codeOf, isUnusableStatement } from './postgres-errors';
 
 const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
-/** An SQL statement that bypasses the ORM. By default each connection prepares the statement once. */
+/** An SQL statement that bypasses the ORM. By default each connection prepares the text once. */
 export interface Statement {
   text: string;
+  values?: readonly unknown[];
   /** If true, PostgreSQL plans the statement again for each execution. */
   isUnprepared?: boolean;
-}
-
-export interface Call {
-  statement: Statement;
-  values?: readonly unknown[];
 }
 
 /** The values of a row, in the order of the selected columns. */
 export type StoredRow = readonly unknown[];
 
-export interface CallResult {
+export interface StatementResult {
   columns: readonly string[];
   rows: StoredRow[];
 }
@@ -33,7 +29,7 @@ export interface CallResult {
  */
 export interface SharedRead<Key, Result> {
   readonly maxKeys?: number;
-  callFor(keys: readonly Key[]): Call;
+  statementFor(keys: readonly Key[]): Statement;
   /** Returns one result for each key, in the order of `keys`. */
   resultsOf(rows: readonly StoredRow[], keys: readonly Key[]): Result[];
 }
@@ -92,7 +88,7 @@ const NO_ROWS: Description = { columns: [], parsers: [] };
  * messages for each statement, which takes more processor time. Source: PostgreSQL, "Message Flow".
  */
 class RoundTrip {
-  private readonly results: CallResult[] = [];
+  private readonly results: StatementResult[] = [];
   private received: StoredRow[] = [];
   private readonly sent: { name: string | undefined; description: Description | undefined }[] = [];
   private failure: Error | null = null;
@@ -102,15 +98,15 @@ class RoundTrip {
    * @param callback called once, with the results of all statements or the error of the failed statement
    */
   constructor(
-    private readonly calls: readonly Call[],
+    private readonly statements: readonly Statement[],
     private readonly prepared: Map<string, Description>,
     private readonly names: StatementNames,
-    readonly callback: (error: Error | null, results: CallResult[]) => void,
+    readonly callback: (error: Error | null, results: StatementResult[]) => void,
   ) {}
 
   /** The SQL of all statements, which the driver's tracing instrumentation reads. */
   get text(): string {
-    return this.calls.map(({ statement }) => statement.text).join(';\n');
+    return this.statements.map(({ text }) => text).join(';\n');
   }
 
   /**
@@ -119,7 +115,7 @@ class RoundTrip {
    */
   submit({ stream }: { stream: Socket }): Error | null {
     try {
-      const messages = this.calls.flatMap((call) => this.messagesOf(call));
+      const messages = this.statements.flatMap((statement) => this.messagesOf(statement));
       stream.write(Buffer.concat([...messages, serialize.sync()]));
       return null;
     } catch (error) {
@@ -127,7 +123,8 @@ class RoundTrip {
     }
   }
 
-  private messagesOf({ statement, values = [] }: Call): Buffer[] {
+  private messagesOf(statement: Statement): Buffer[] {
+    const { text, values = [] } = statement;
     const name = this.names.nameFor(statement);
     const description = name === undefined ? undefined : this.prepared.get(name);
     this.sent.push({ name, description });
@@ -138,7 +135,7 @@ class RoundTrip {
     // Close the name first: PostgreSQL refuses to prepare a name twice, and an earlier round trip may have failed after
     // preparing it.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
-    const parse = serialize.parse({ name, text: statement.text });
+    const parse = serialize.parse({ name, text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];
   }
 
@@ -203,9 +200,9 @@ export class Session {
    * @returns the result of each statement
    * @throws the driver's error for the first statement that fails; the statements after it are not run
    */
-  execute(calls: readonly Call[]): Promise<CallResult[]> {
+  execute(statements: readonly Statement[]): Promise<StatementResult[]> {
     return new Promise((resolve, reject) => {
-      const roundTrip = new RoundTrip(calls, this.prepared, this.names, (error, results) =>
+      const roundTrip = new RoundTrip(statements, this.prepared, this.names, (error, results) =>
         error === null ? resolve(results) : reject(error),
       );
       this.connection.query(roundTrip as unknown as Submittable);

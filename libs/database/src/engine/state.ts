@@ -1,5 +1,6 @@
 import { getOrInsert } from './get-or-insert';
-import type { Call, SharedRead } from './session';
+import type { Insert } from './insert';
+import type { SharedRead, Statement } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
 
@@ -60,20 +61,11 @@ export class Rejection {
 
 export interface CommandSource {
   /** The id of the client that sent the command. The queue takes commands from each client in turn. */
-  owner: number;
-  /**
-   * A condition on the changed resource, such as an expected ETag. `assertHolds` throws an error if the condition is
-   * not met.
-   */
-  precondition?: { assertHolds(resource: object): void };
+  caller: number;
+  /** Throws an error if the resource does not meet a condition on the change, such as an expected ETag. */
+  assertPrecondition?(resource: object): void;
   /** Changes a command before it is queued, for example so that a repeated request takes effect only once. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
-}
-
-/** An append-only table, such as the event feed. */
-export interface Journal<Entry extends object = object> {
-  /** Returns the statements that insert the entries in the given order. `entries` is never empty. */
-  write(entries: readonly Entry[]): Call[];
 }
 
 type Change = 'insert' | 'update' | 'delete';
@@ -107,7 +99,8 @@ interface Cell {
 export class State {
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
-  private readonly journals = new Map<Journal, Cell>();
+  /** The rows of `append`, by the statement that inserts the rows. */
+  private readonly appended = new Map<Insert, Cell>();
   /** The items that the current command has changed, each with the value from before the command. */
   private before = new Map<Cell, unknown>();
 
@@ -159,9 +152,9 @@ export class State {
     return writes;
   }
 
-  journalWrites(): Call[] {
-    const journals = [...this.journals].map(([journal, { value }]) => [journal, value as object[]] as const);
-    return journals.flatMap(([journal, entries]) => (entries.length > 0 ? journal.write(entries) : []));
+  inserts(): Statement[] {
+    const appended = [...this.appended].map(([insert, { value }]) => [insert, value as unknown[][]] as const);
+    return appended.flatMap(([insert, rows]) => (rows.length > 0 ? insert.statementFor(rows) : []));
   }
 
   decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
@@ -227,13 +220,10 @@ export class State {
     this.change(this.locked(entity, id, 'FOR UPDATE'), null);
   }
 
-  append<Entry extends object>(journal: Journal<Entry>, entry: Entry): void {
-    const cell = getOrInsert(this.journals, journal as Journal, () => ({
-      collection: journal,
-      value: [],
-      stored: [],
-    }));
-    this.change(cell, [...(cell.value as Entry[]), entry]);
+  /** Appends a row to a table such as the event feed, whose rows no command reads or changes. */
+  append(insert: Insert, row: readonly unknown[]): void {
+    const cell = getOrInsert(this.appended, insert, () => ({ collection: insert, value: [], stored: [] }));
+    this.change(cell, [...(cell.value as unknown[][]), row]);
   }
 
   /**

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { type Call, Database } from '#libs/database';
+import { Database, type Statement } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import { EVENT_JSON, EVENT_TYPES, eventJson } from '../../events';
-import { MAX_PENDING, type StoredSecret } from '../webhook.entity';
+import { MAX_PENDING, type StoredSecret, Webhook, enabledColumns } from '../webhook.entity';
 import { type Attempt, DISABLED_AFTER_MS, JITTER, PAUSES_MS, slowDownMs } from './retry-schedule';
 
 const MAX_EVENTS = 500;
@@ -39,22 +41,17 @@ export interface LeasedDelivery {
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
-  /** True if the webhook may have more due deliveries, because only a few of each webhook were leased. */
-  mayHaveMore: boolean;
   /** When the attempt started; undefined before it. */
   startedAt?: number;
   attempt?: Attempt;
 }
 
 /** Reads the end of the event feed, in a statement of its own: a combined statement could miss new events. */
-const NEW_EVENTS = {
-  text: `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
-    FROM webhook_dispatch, feed_end() AS "end"`,
-};
+const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
+    FROM webhook_dispatch, feed_end() AS "end"`;
 
 /** Creates deliveries of new events, unless another instance is doing so. */
-const DISPATCH = {
-  text: `WITH turn AS (
+const DISPATCH = `WITH turn AS (
       SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
     ), subscriber AS MATERIALIZED (
       SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
@@ -68,8 +65,7 @@ const DISPATCH = {
       FROM next JOIN subscriber USING (type) WHERE since < position ORDER BY position
     )
     UPDATE webhook_dispatch SET position = reached FROM (SELECT max(position) AS reached FROM next) AS made_of
-    WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`,
-};
+    WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`;
 
 /** SQL expression for the event as JSON. A test event is not stored in `events`, so its JSON is built here. */
 const BODY = `CASE WHEN leased.position IS NULL
@@ -80,15 +76,11 @@ const BODY = `CASE WHEN leased.position IS NULL
  * Finds and locks webhooks with too many pending deliveries. Returns at most ten, because all of their deliveries are
  * given up in one transaction.
  */
-const FULL = {
-  text: `SELECT id, client_id AS "clientId" FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
+const FULL = `SELECT id, client_id AS "clientId" FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)
-    LIMIT 10 FOR NO KEY UPDATE SKIP LOCKED`,
-};
+    LIMIT 10 FOR NO KEY UPDATE SKIP LOCKED`;
 
-const GIVE_UP = {
-  text: `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE webhook_id = $1 AND status = 'pending'`,
-};
+const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHERE webhook_id = $1 AND status = 'pending'`;
 
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
@@ -112,14 +104,13 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /** Bitmap scans would read the index entries of all past leases, which only plain index scans remove. */
-const WITHOUT_BITMAPS: Call = { statement: { text: 'SET LOCAL enable_bitmapscan = off' } };
+const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' };
 
 /**
  * Finds and locks webhooks that have a due delivery. Clients with fewer current deliveries come first. Skips webhooks
  * that another instance has locked, because the next turn looks for their deliveries again.
  */
-const LOCK_DUE_WEBHOOKS = {
-  text: `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
+const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
       SELECT id, client_id,
@@ -129,15 +120,13 @@ const LOCK_DUE_WEBHOOKS = {
     )
     SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT id FROM ready
       WHERE turn <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
-      ORDER BY turn, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`,
-};
+      ORDER BY turn, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
  * Leases the next deliveries of each webhook, at most `$4`. An earlier statement locks the webhooks. This later
  * statement has a newer snapshot, so it sees the leases of the instance that held the lock before.
  */
-const LEASE = {
-  text: `WITH leased AS (
+const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT next.id FROM webhooks CROSS JOIN LATERAL (
         (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT least($4, ${MAX_CONCURRENT} - ${LEASED}))
@@ -147,17 +136,15 @@ const LEASE = {
     RETURNING *
   )
   SELECT leased.id, leased_until AS "leasedUntil", webhook_id AS "webhookId", client_id AS "clientId", quick, url,
-    secrets::json, event_id AS "eventId", ${BODY} AS body, $4 < ${MAX_CONCURRENT} AS "mayHaveMore"
-  FROM leased JOIN webhooks ON webhooks.id = webhook_id`,
-};
+    secrets::json, event_id AS "eventId", ${BODY} AS body
+  FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
  * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or given up in the meantime. The
  * ids stand in arrays, and no condition matches a partial index, so that PostgreSQL uses the primary keys: otherwise the
  * statement could read all pending deliveries.
  */
-const RECORD = {
-  text: `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
+const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
     ), receiver AS MATERIALIZED (
       SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT webhook FROM outcome)) ORDER BY id FOR NO KEY UPDATE
@@ -187,28 +174,21 @@ const RECORD = {
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
       OR found.gone OR found.slow IS NOT NULL
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
-    RETURNING webhooks.id, client_id AS "clientId", enabled, found.gone, webhooks.failing_since <= $4 AS dead`,
-};
+    RETURNING webhooks.id, client_id AS "clientId", enabled, found.gone, webhooks.failing_since <= $4 AS dead`;
 
 type WebhookIds = { id: number; clientId: number };
 
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
 type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
 
-const DISABLE = {
-  text: 'UPDATE webhooks SET enabled = false, disabled_reason = $2, failing_since = NULL WHERE id = $1',
-};
-
 /**
  * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because these delays are not
  * the service's fault.
  */
-const OLDEST_DUE = {
-  text: `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
+const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
     FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
-    WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`,
-};
+    WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`;
 
 /**
  * Queue of deliveries in the database. An instance leases a delivery for a minute, during which no other instance sends
@@ -220,6 +200,7 @@ export class DeliveryQueue {
   private placesOfAKind = MAX_PLACES_OF_A_KIND;
 
   constructor(
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly database: Database,
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
@@ -236,21 +217,21 @@ export class DeliveryQueue {
    * enabled.
    */
   async dispatch(): Promise<{ isFound: boolean; isAwaited: boolean; hasMore: boolean }> {
-    const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>(
-      NEW_EVENTS,
-    );
+    const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>({
+      text: NEW_EVENTS,
+    });
     const { end, isFound, isAwaited } = news!;
-    const values = [EVENT_TYPES, end, this.timeIn(0)];
-    const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(DISPATCH, values) : [];
+    const dispatch = { text: DISPATCH, values: [EVENT_TYPES, end, this.timeIn(0)] };
+    const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(dispatch) : [];
     return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
   }
 
   async disableFull(): Promise<void> {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
-    await this.database.transact([{ statement: FULL }], ([full]) =>
+    await this.database.transact([{ text: FULL }], ([full]) =>
       (full as WebhookIds[]).flatMap((webhook) => [
         ...this.disablingOf(webhook, reason),
-        { statement: GIVE_UP, values: [webhook.id, BACKLOG_FULL] },
+        { text: GIVE_UP, values: [webhook.id, BACKLOG_FULL] },
       ]),
     );
   }
@@ -275,33 +256,37 @@ export class DeliveryQueue {
       return { leased: [], hasMore: false };
     }
     const finds = kinds.map(({ quick, clients, places }) => ({
-      statement: LOCK_DUE_WEBHOOKS,
+      text: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, places, this.placesOfAKind],
     }));
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
+    let share = MAX_CONCURRENT;
     const [leased = []] = (await this.database.transact(first, (results) => {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
       const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
-      const values = [now, webhooks, this.timeIn(LEASE_MS), Math.min(MAX_CONCURRENT, ...shares)];
-      const lease = webhooks.length === 0 ? [] : [{ statement: LEASE, values }];
+      share = Math.min(MAX_CONCURRENT, ...shares);
+      const values = [now, webhooks, this.timeIn(LEASE_MS), share];
+      const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
       const disabled = ended.filter(({ enabled }) => enabled);
       return [...lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     })) as LeasedDelivery[][];
-    return { leased, hasMore: leased.some(({ mayHaveMore }) => mayHaveMore) };
+    return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT };
   }
 
   async oldestDueSeconds(): Promise<number> {
-    const [row] = await this.database.query<{ seconds: number }>(OLDEST_DUE, [this.timeIn(0)]);
+    const statement = { text: OLDEST_DUE, values: [this.timeIn(0)] };
+    const [row] = await this.database.query<{ seconds: number }>(statement);
     return row!.seconds;
   }
 
-  private disablingOf({ id: webhookId, clientId }: WebhookIds, reason: string): readonly Call[] {
-    return [
-      { statement: DISABLE, values: [webhookId, reason] },
-      this.trail.recordOf({ action: 'webhook.disabled', clientId, details: { webhookId, reason } }),
-    ];
+  private disablingOf({ id: webhookId, clientId }: WebhookIds, reason: string): readonly Statement[] {
+    const columns = enabledColumns(false, reason);
+    const update = this.webhooks.createQueryBuilder().update().set(columns).where({ id: webhookId });
+    const [text, values] = update.getQueryAndParameters();
+    const entry = { action: 'webhook.disabled', clientId, details: { webhookId, reason } } as const;
+    return [{ text, values }, this.trail.recordOf(entry)];
   }
 
   private roomFor(quick: boolean, current: readonly LeasedDelivery[]) {
@@ -310,13 +295,13 @@ export class DeliveryQueue {
     return { quick, places, clients: ofKind.map(({ clientId }) => clientId) };
   }
 
-  private recordOf(finished: readonly LeasedDelivery[]): Call {
+  private recordOf(finished: readonly LeasedDelivery[]): Statement {
     const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, quick, attempt }) => {
       const { status: answer, error } = attempt!;
       return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
     });
     const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
-    return { statement: RECORD, values: [JSON.stringify(outcomes), ...times] };
+    return { text: RECORD, values: [JSON.stringify(outcomes), ...times] };
   }
 
   private timeIn(milliseconds: number): string {

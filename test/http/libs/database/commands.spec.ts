@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { join } from 'node:path';
 import { Database, type CommandSource } from '#libs/database';
 import type { ApiError } from '#libs/http';
-import { type Call, Session } from '../../../../libs/database/src/engine/session';
+import { Session, type Statement } from '../../../../libs/database/src/engine/session';
 import { CategoriesService } from '../../../../src/modules/categories';
 import { InventoryService } from '../../../../src/modules/inventory';
 import { OrdersService } from '../../../../src/modules/orders';
@@ -37,7 +37,7 @@ async function failNext(petId: number, count: number, code = 'P0001'): Promise<v
 
 describe('concurrent commands', () => {
   const place = (body: NewOrderDto): Promise<OrderDto> =>
-    service.app.get(OrdersService).place(body, { owner: 1 });
+    service.app.get(OrdersService).place(body, { caller: 1 });
 
   async function petsWith(stock: number, count: number): Promise<number[]> {
     const pets: number[] = [];
@@ -131,8 +131,8 @@ describe('commands of a batch that need different locks of one category', () => 
     const [categories, pets] = [service.app.get(CategoriesService), service.app.get(PetsService)];
     const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
       let name = 'done';
-      const assertHolds = (seen: object) => ({ name } = seen as Category);
-      return execute({ owner: 1, precondition: { assertHolds } }).then(
+      const assertPrecondition = (seen: object) => ({ name } = seen as Category);
+      return execute({ caller: 1, assertPrecondition }).then(
         () => name,
         ({ code }: ApiError) => code,
       );
@@ -200,13 +200,13 @@ it.each([
   async (_what, table, lock, expected) => {
     const { pool } = service.database;
     const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
-    const source: CommandSource = { owner: rows[0]!.id };
+    const source: CommandSource = { caller: rows[0]!.id };
     const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
     const url = 'https://shop.example/';
     const pet = await arrange.pet();
     const webhook = await webhooks.create({ url, enabled: false }, source);
     const [id, command] = {
-      clients: [source.owner, () => webhooks.create({ url, enabled: false }, source)],
+      clients: [source.caller, () => webhooks.create({ url, enabled: false }, source)],
       webhooks: [webhook.id, () => webhooks.remove(webhook.id, source)],
       pets: [pet.id, () => categories.delete(pet.categoryId, source)],
     }[table]! as [number, () => Promise<unknown>];
@@ -352,7 +352,7 @@ describe('what requests send', () => {
   const store = useStore();
 
   /** What a request sent, by round trip. Work in the background belongs to no request. */
-  const sent = new AsyncLocalStorage<Call[][]>();
+  const sent = new AsyncLocalStorage<Statement[][]>();
 
   beforeAll(() => {
     const { execute } = Session.prototype;
@@ -364,13 +364,13 @@ describe('what requests send', () => {
 
   /** The round trips of the work, each with its statements. */
   async function roundTripsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const roundTrips: Call[][] = [];
+    const roundTrips: Statement[][] = [];
     const server = store.service.app.getHttpServer() as Server;
     const enter = (_request: IncomingMessage): void => sent.enterWith(roundTrips);
     server.prependListener('request', enter);
     await sent.run(roundTrips, work);
     server.off('request', enter);
-    return roundTrips.map((calls) => calls.map(({ statement }) => `${plain(statement.text)};`).join('\n'));
+    return roundTrips.map((statements) => statements.map(({ text }) => `${plain(text)};`).join('\n'));
   }
 
   function plain(text: string): string {
@@ -454,7 +454,7 @@ describe('what requests send', () => {
       store.service.app.get(InventoryService),
       store.service.app.get(CategoriesService),
     ];
-    const source = { owner: 1 };
+    const source = { caller: 1 };
     const twice = (work: () => Promise<unknown>) => () => Promise.all([work(), work()]);
     return [
       ['Orders that are placed together', twice(() => orders.place({ petId }, source))],

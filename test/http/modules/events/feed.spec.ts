@@ -1,7 +1,7 @@
 import { DAY_MS } from '#libs/clock';
 import { Database } from '#libs/database';
 import { cursorAfter } from '#libs/http';
-import { cursorAt, positionAt } from '../../../../src/modules/events/events.dto';
+import { cursorAt, positionAt } from '../../../../src/modules/events/feed-position';
 import { EventReader, EventTail } from '../../../../src/modules/events';
 import { ClientsService } from '../../../../src/modules/auth';
 import type { ErrorBody } from '../../../support/api-caller';

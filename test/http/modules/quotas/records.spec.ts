@@ -1,5 +1,5 @@
 import { ClientsService } from '../../../../src/modules/auth';
-import { Authenticator } from '../../../../src/modules/auth/api-key.guard';
+import { Authenticator } from '../../../../src/modules/auth/authenticator';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { QuotasService } from '../../../../src/modules/quotas';
 import { newBanState } from '../../../../src/modules/quotas/rules/decision';

@@ -11,21 +11,21 @@ describe('A fair queue', () => {
   beforeEach(() => {
     // For all tests: the real timer of a queue that keeps items could end among those of the next test.
     jest.useFakeTimers();
-    queue = new FairQueue('Test', { max: 6, maxOfOwner: 4, timeoutMs: 5_000 }, () => undefined);
+    queue = new FairQueue('Test', { max: 6, maxOfCaller: 4, timeoutMs: 5_000 }, () => undefined);
   });
 
   afterEach(() => jest.useRealTimers());
 
   /** @returns whether the queue had room */
-  const add = (owner: number, name: string, ...subjects: string[]): boolean => {
+  const add = (caller: number, name: string, ...subjects: string[]): boolean => {
     const before = queue.size;
-    queue.add(owner, { name, subjects }).catch(() => undefined);
+    queue.add(caller, { name, subjects }).catch(() => undefined);
     return queue.size > before;
   };
   const take = (most: number, ...busy: string[]) =>
     queue.take(({ subjects }) => !subjects.some((one) => busy.includes(one)), most).map(({ name }) => name);
 
-  it('takes one item per owner in turn, and the items of one owner in order', () => {
+  it('takes one item per caller in turn, and the items of one caller in order', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
     ['b1', 'b2'].forEach((name) => add(2, name));
     expect(take(4)).toEqual(['a1', 'b1', 'a2', 'b2']);
@@ -51,7 +51,7 @@ describe('A fair queue', () => {
     expect(take(5)).toEqual(['b1']);
   });
 
-  it('is full when too many wait, or too many of one owner, and refuses more', async () => {
+  it('is full when too many wait, or too many of one caller, and refuses more', async () => {
     expect(['a1', 'a2', 'a3', 'a4', 'a5'].filter((name) => !add(1, name))).toEqual(['a5']);
     expect(['b1', 'b2', 'b3'].filter((name) => !add(2, name))).toEqual(['b3']);
     await expect(queue.add(2, { name: 'b3', subjects: [] })).rejects.toThrow('too many requests wait');
@@ -59,7 +59,7 @@ describe('A fair queue', () => {
     expect(add(2, 'b3')).toBe(true);
   });
 
-  it('puts returned items before all others of their owner', () => {
+  it('puts returned items before all others of their caller', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
     const taken = queue.take(() => true, 2);
     queue.putBack(taken);

@@ -13,7 +13,7 @@ const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 /** The numbers of names, with a statement that is named like the read. */
 const numbers = (text: string): SharedRead<string, number | null> => ({
   maxKeys: 3,
-  callFor: (names) => ({ statement: { text }, values: names }),
+  statementFor: (names) => ({ text, values: names }),
   resultsOf: (rows, names) =>
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
 });
@@ -31,11 +31,11 @@ describe('reads', () => {
     const own: Sent[] = (sent = []);
     const session: Pick<Session, 'corked' | 'execute'> = {
       corked: (work) => work(),
-      execute: ([call]) =>
+      execute: ([statement]) =>
         new Promise((resolve) => {
           const succeed = (rows: StoredRow[]): void => resolve([{ columns: [], rows }]);
-          const { statement, values = [] } = call!;
-          own.push({ text: statement.text, values, succeed });
+          const { text, values = [] } = statement!;
+          own.push({ text, values, succeed });
         }),
     };
     reads = new Reads((work) => work(session as Session));
@@ -89,8 +89,7 @@ describe('reads', () => {
 
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const statement = { text: 'page' };
-    const one = (values: number[], caller: number) => reads.read(statement, values, caller, false);
+    const one = (values: number[], caller: number) => reads.read({ text: 'page', values }, caller, false);
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
@@ -101,7 +100,7 @@ describe('reads', () => {
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, caller: number) => reads.read({ text }, [], caller, true);
+    const slow = (text: string, caller: number) => reads.read({ text }, caller, true);
     const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { cursorAfter } from '#libs/http';
 import { MAX_SEARCHED } from '../../../../../src/modules/events/event-reader';
-import { cursorAt } from '../../../../../src/modules/events/events.dto';
+import { cursorAt } from '../../../../../src/modules/events/feed-position';
 
 /** Enough rows that reading all of a table, or of an index, shows; entered in a second. */
 export const STORE = {

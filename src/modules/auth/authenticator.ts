@@ -1,0 +1,158 @@
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { Repository } from 'typeorm';
+import { WriteBehind } from '#libs/background';
+import { Clock } from '#libs/clock';
+import { Database, type SharedRead } from '#libs/database';
+import { INVALID_KEY, presentedKey } from './access-rules';
+import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
+import { ApiKey } from './api-key.entity';
+
+const MAX_KEYS = 500;
+const MAX_KNOWN = 100_000;
+/**
+ * Key look-ups have a caller id of their own. Reads are scheduled round-robin by caller, so many reads of one client do
+ * not delay look-ups.
+ */
+const KEY_LOOKUP_CALLER = -1;
+/** How long a key is cached. Shorter than a second, because a changed key must take effect within a second. */
+const FRESH_MS = 850;
+const LAST_USE_INTERVAL_MS = 5_000;
+
+const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
+
+/**
+ * Reads keys and their clients by digest. With a prepared statement, or without OFFSET 0, PostgreSQL could read whole
+ * tables instead.
+ */
+const KEYS_BY_DIGEST = `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
+      'perMinute', c.per_minute, 'perDay', c.per_day, 'scopes', k.scopes, 'last4', k.last4,
+      'createdAt', ${milliseconds('k.created_at')}, 'expiresAt', ${milliseconds('k.expires_at')},
+      'overlapEndsAt', ${milliseconds('k.overlap_ends_at')}, 'resetAt', coalesce(${milliseconds('c.reset_at')}, 0),
+      'ban', json_build_object('level', k.ban_level, 'bannedUntil', coalesce(${milliseconds('k.banned_until')}, 0),
+        'byOperator', k.banned_by_operator, 'changedAt', coalesce(${milliseconds('k.ban_changed_at')}, 0)))
+    FROM api_keys k CROSS JOIN LATERAL (SELECT * FROM clients WHERE id = k.client_id OFFSET 0) AS c
+    WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL`;
+
+interface KnownKey {
+  key: ClientKey | null;
+}
+
+/**
+ * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
+ * database busy.
+ */
+const KEYS: SharedRead<string, KnownKey> = {
+  maxKeys: MAX_KEYS,
+  statementFor: (digests) => ({ text: KEYS_BY_DIGEST, values: [digests], isUnprepared: true }),
+  resultsOf: (rows, digests) => {
+    const keys = new Map(rows as readonly [digest: string, key: ClientKey][]);
+    return digests.map((digest) => ({ key: keys.get(digest) ?? null }));
+  },
+};
+
+/**
+ * Identifies the API key of each request. Does not reject a request without a valid key, because the limiter must count
+ * it first.
+ */
+@Injectable()
+export class Authenticator implements BeforeApplicationShutdown {
+  private readonly lastUse = new WriteBehind<number>({
+    name: 'Saving last uses of keys',
+    intervalMs: LAST_USE_INTERVAL_MS,
+    merge: Math.max,
+    write: (batch) => this.writeLastUse(batch),
+  });
+  /**
+   * Caches keys by digest. Outdated entries stay in the cache, so that error responses can report a client's limits while the
+   * database is unavailable.
+   */
+  private readonly known = new LRUCache<string, KnownKey>({
+    // `max` instead of `maxSize` would allocate memory for all entries at the start.
+    maxSize: MAX_KNOWN,
+    sizeCalculation: () => 1,
+    ttl: FRESH_MS,
+    ttlResolution: 10,
+    noDeleteOnStaleGet: true,
+    noDeleteOnFetchRejection: true,
+    fetchMethod: async (digest, _outdated, { options }) => {
+      const start = performance.now();
+      const read = await this.database.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
+      // Count the age of an entry from the start of the read, because the key may change during the read.
+      options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
+      return read;
+    },
+  });
+
+  constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns the key of a request if it is valid, otherwise the error to respond with. Rejects if the database cannot be read.
+   */
+  async identify(request: FastifyRequest): Promise<Identity> {
+    const text = presentedKey(request.raw);
+    if (typeof text !== 'string') {
+      return { key: null, refusal: text };
+    }
+    const digest = digestOf(text);
+    const known =
+      this.known.get(digest) ?? (isWellFormedKey(text) ? await this.known.fetch(digest) : undefined);
+    const identity = this.identityOf(known);
+    if (identity.key !== null) {
+      this.lastUse.add(String(identity.key.id), this.clock.now());
+    }
+    return identity;
+  }
+
+  /**
+   * Returns the key of a request from the cache, even an outdated one, for error responses while the database cannot be
+   * read.
+   */
+  lastKnown(request: FastifyRequest): Identity {
+    const text = presentedKey(request.raw);
+    const known =
+      typeof text === 'string' ? this.known.peek(digestOf(text), { allowStale: true }) : undefined;
+    return this.identityOf(known);
+  }
+
+  /**
+   * Reads the key of a request again instead of using the cache, because the key may have been revoked while the request waited.
+   * @throws ApiError 401 if the key is not valid any more
+   */
+  async confirm(request: FastifyRequest): Promise<void> {
+    const text = presentedKey(request.raw);
+    const known =
+      typeof text === 'string' ? await this.known.fetch(digestOf(text), { forceRefresh: true }) : undefined;
+    const { refusal } = this.identityOf(known);
+    if (refusal !== null) {
+      throw refusal;
+    }
+  }
+
+  private identityOf({ key }: KnownKey = { key: null }): Identity {
+    const isValid = key !== null && (key.expiresAt === null || key.expiresAt > this.clock.now());
+    return isValid ? { key, refusal: null } : { key: null, refusal: INVALID_KEY };
+  }
+
+  /** Saves the last uses in this phase of the shutdown, because Nest may close the database in the next phase. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.lastUse.close();
+  }
+
+  private async writeLastUse(batch: Map<string, number>): Promise<void> {
+    const times = [...batch.values()].map((now) => new Date(now).toISOString());
+    // Rows are locked in the order of their ids, so that instances cannot deadlock.
+    await this.keys.query(
+      `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
+       UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+       FROM locked JOIN unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) USING (id) WHERE api_keys.id = locked.id`,
+      [[...batch.keys()], times],
+    );
+  }
+}

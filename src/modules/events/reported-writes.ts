@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { Insert, type WriteModel } from '#libs/database';
+import type { ReportedEvent, ReportedTable } from '../../feature';
+import type { EventType } from './event.entity';
+
+export interface NewEvent extends ReportedEvent {
+  type: EventType;
+}
+
+const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid', 'text', 'bigint', 'text']);
+
+/**
+ * Adds to each command the events that report its changes, in the same transaction.
+ * @param tables all tables that commands change, parents before children: rows are locked and written in this order
+ */
+export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
+  // Report changes of children before changes of parents: first the order, then the stock that it took, then the pet.
+  const reporting = tables.toReversed();
+  return {
+    tables: tables.map(({ entity }) => entity),
+    afterCommand: (state) => {
+      const events = reporting.flatMap(({ eventsOf }) => eventsOf?.(state) ?? []);
+      const isNew = ({ type }: ReportedEvent) => type.endsWith('.created');
+      events.sort((one, other) => Number(isNew(other)) - Number(isNew(one)));
+      for (const { type, petId, data } of events) {
+        state.append(INSERT, [randomUUID(), type, petId ?? null, JSON.stringify(data)]);
+      }
+    },
+  };
+}
