@@ -8,15 +8,8 @@ import { COMMIT, ROLLBACK, beginning } from './engine/batch';
 import { EntityTable } from './engine/entity-table';
 import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
-import { Reads, SERVICE_CALLER } from './engine/reads';
-import {
-  Session,
-  type SharedRead,
-  type Statement,
-  StatementNames,
-  type StatementResult,
-  type StoredRow,
-} from './engine/session';
+import { Reads } from './engine/reads';
+import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
 
 // Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
 // offsets with seconds.
@@ -100,7 +93,7 @@ export class ReadOnlyDatabaseError extends Error {
 
 @Injectable()
 export class Database {
-  private readonly reads = new Reads((work) => this.withSession(work));
+  readonly reads = new Reads((work) => this.withSession(work));
   private readonly logger = new Logger('Database');
   private readonly names = new StatementNames(() => this.logger.warn(WITHOUT_NAMES));
   private readonly sessions = new WeakMap<PoolClient, Session>();
@@ -211,22 +204,7 @@ export class Database {
   }
 
   find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {
-    return this.readByKey(this.table(entity).byId, id, caller);
-  }
-
-  /**
-   * Runs a read outside of transactions. Callers take turns, so that a client with hundreds of reads does not delay
-   * other clients.
-   * @param caller the id of the client for which the read is made; by default the service itself
-   * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
-   * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
-   */
-  read(statement: Statement, caller = SERVICE_CALLER, isSlow = true): Promise<StoredRow[]> {
-    return this.reads.read(statement, caller, isSlow);
-  }
-
-  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
-    return this.reads.readByKey(read, key, caller);
+    return this.reads.readByKey(this.table(entity).byId, id, caller);
   }
 }
 

@@ -92,7 +92,7 @@ export class PageReader<Row extends object, Filters, Page> {
       parameter(after.name ?? '', 'text');
     }
     const pages = getOrInsert(this.pages, JSON.stringify(selection), () => this.sharedRead(selection, types));
-    return this.database.readByKey(pages, JSON.stringify(values), caller);
+    return this.database.reads.readByKey(pages, JSON.stringify(values), caller);
   }
 
   private sharedRead(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {

@@ -79,7 +79,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     noDeleteOnFetchRejection: true,
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
-      const read = await this.database.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
+      const read = await this.database.reads.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
       // Count the age of an entry from the start of the read, because the key may change during the read.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;

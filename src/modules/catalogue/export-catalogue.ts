@@ -19,10 +19,10 @@ export class ExportCatalogue {
       categories.forEach(({ id }) => exported.add(id));
       return categories.map((category) => ({ kind: 'category' as const, ...category }));
     };
-    for await (const categories of pagesOf((page) => this.categories.list(page))) {
+    for await (const categories of eachPage((page) => this.categories.list(page))) {
       yield linesOf(categories);
     }
-    for await (const stock of pagesOf((page) => this.inventory.list(page))) {
+    for await (const stock of eachPage((page) => this.inventory.list(page))) {
       const stockOf = new Map(stock.map(({ petId, ...count }) => [petId, count]));
       const ids = [...stockOf.keys()];
       const pets = ids.length === 0 ? [] : (await this.pets.list({ id: ids })).entries;
@@ -35,7 +35,7 @@ export class ExportCatalogue {
   }
 }
 
-async function* pagesOf<Entry>(
+async function* eachPage<Entry>(
   list: (request: { limit: number; cursor?: string }) => Promise<Page<Entry>>,
 ): AsyncGenerator<readonly Entry[]> {
   let cursor: string | undefined;

@@ -118,18 +118,14 @@ export class SunsetGuard implements CanActivate {
       return true;
     }
     if (request.caller?.key) {
-      this.calls.record(request.caller.key.id, operationIdOf(context));
+      const { operationId } = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
+        operationId: string;
+      };
+      this.calls.record(request.caller.key.id, operationId);
     }
     if (isGone(deprecation, request)) {
       throw new OperationGoneError();
     }
     return true;
   }
-}
-
-function operationIdOf(context: ExecutionContext): string {
-  const operation = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
-    operationId: string;
-  };
-  return operation.operationId;
 }

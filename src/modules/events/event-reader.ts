@@ -129,7 +129,7 @@ export class EventReader {
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = await this.database.read({ text: PAGE, values }, caller, mayReadThousands);
+    const [row] = await this.database.reads.read({ text: PAGE, values }, caller, mayReadThousands);
     const [newest, isKnown, events, ...reachedPlace] = row!;
     if (isKnown || position === FEED_START.position) {
       const reached = placeOf(reachedPlace) ?? from;
@@ -139,25 +139,25 @@ export class EventReader {
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.pageAfter(FEED_START, { type, petId }, most, caller);
     }
-    const [again] = await this.database.read({ text: BEFORE_LOSS, values: [position, time] }, caller);
+    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, caller);
     return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
     const values = [type ?? null, petId ?? null, most, await this.feedEnd()];
-    const rows = await this.database.read({ text: NEWEST, values });
+    const rows = await this.database.reads.read({ text: NEWEST, values });
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
   async lastPosition(caller?: number): Promise<FeedPosition> {
     const values = [await this.feedEnd(caller)];
-    const [row] = await this.database.read({ text: LAST, values }, caller, false);
+    const [row] = await this.database.reads.read({ text: LAST, values }, caller, false);
     return placeOf(row) ?? FEED_START;
   }
 
   private feedEnd(caller?: number): Promise<number> {
-    return this.database.readByKey(END, null, caller);
+    return this.database.reads.readByKey(END, null, caller);
   }
 }
 

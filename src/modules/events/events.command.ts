@@ -82,18 +82,13 @@ export class EventsCommand extends BaseCommand {
       }
       for (;;) {
         signal.throwIfAborted();
-        const {
-          events: found,
-          reached,
-          hasMore,
-          isLost,
-        } = await this.events.pageAfter(place, filter, MAX_READ);
-        if (isLost) {
+        const page = await this.events.pageAfter(place, filter, MAX_READ);
+        if (page.isLost) {
           process.stderr.write(formatError(LOST));
         }
-        found.forEach(report);
-        place = reached;
-        if (!hasMore) {
+        page.events.forEach(report);
+        place = page.reached;
+        if (!page.hasMore) {
           await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
         }
       }

@@ -169,11 +169,8 @@ function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
   const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body, replacer);
-  return hash(
-    'sha256',
-    `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`,
-    'base64url',
-  );
+  const text = `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`;
+  return hash('sha256', text, 'base64url');
 }
 
 type Replacer = (name: string, value: unknown) => unknown;

@@ -99,16 +99,6 @@ function declareKey(command: Commander): Commander {
   return command.argument('<key>', 'id of the key, or the whole key: psk_live_…', keyReference);
 }
 
-function declareUpdate(command: Commander): void {
-  declareTerms(declareKey(command), ALLOWED);
-  command.option('--no-expires', 'make the key valid until it is revoked');
-  command.hook('preAction', () => {
-    if (['name', 'scopes', 'expires'].every((option) => command.getOptionValue(option) === undefined)) {
-      throw new UsageError('name a change: --name, --scopes, --expires or --no-expires.');
-    }
-  });
-}
-
 @Command({ name: 'keys', description: 'manage API keys' })
 export class KeysCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
@@ -160,7 +150,15 @@ export class KeysCommand extends CommandGroup {
       'keys update 2 --expires 2027-01-31',
       'keys update 2 --no-expires',
     ],
-    declare: declareUpdate,
+    declare(command) {
+      declareTerms(declareKey(command), ALLOWED);
+      command.option('--no-expires', 'make the key valid until it is revoked');
+      command.hook('preAction', () => {
+        if (['name', 'scopes', 'expires'].every((option) => command.getOptionValue(option) === undefined)) {
+          throw new UsageError('name a change: --name, --scopes, --expires or --no-expires.');
+        }
+      });
+    },
   })
   async update(reference: KeyReference, options: TermsOptions): Promise<void> {
     printOne(describeKey(await this.clients.updateKey(reference, termsOf(options))), options);

@@ -49,7 +49,7 @@ function describe({ webhook, client, pending, failed }: WebhookOverview, { json 
 
 function describeDelivery(delivery: DeliveryDto): object {
   const { id, eventId, type, status, attempts, responseStatus = null, error = null } = delivery;
-  const timeOf = (at: string | undefined) => (at === undefined ? null : new Date(at));
+  const timeOf = (at?: string) => (at === undefined ? null : new Date(at));
   const createdAt = timeOf(delivery.createdAt);
   const lastAttemptAt = timeOf(delivery.lastAttemptAt);
   const nextAttemptAt = timeOf(delivery.nextAttemptAt);

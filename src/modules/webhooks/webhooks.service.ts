@@ -9,6 +9,7 @@ import {
   type Need,
   type CommandSource,
   PageReader,
+  type Select,
   type State,
 } from '#libs/database';
 import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
@@ -71,14 +72,7 @@ export interface WebhookOverview {
 
 @Injectable()
 export class WebhooksService {
-  private readonly pages = new PageReader(
-    this.database,
-    Webhook,
-    ({ clientId }: { clientId: number }, parameter) => ({
-      conditions: [`client_id = ${parameter(clientId, 'bigint')}`],
-    }),
-    pagesOf(toWebhookDto),
-  );
+  private readonly pages = new PageReader(this.database, Webhook, selectWebhooksOf, pagesOf(toWebhookDto));
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -91,7 +85,7 @@ export class WebhooksService {
   ) {}
 
   async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
-    return this.pages.read(rangeOf(query), { clientId }, clientId);
+    return this.pages.read(rangeOf(query), clientId, clientId);
   }
 
   async get(id: number, clientId: number): Promise<WebhookDto> {
@@ -192,7 +186,7 @@ export class WebhooksService {
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`;
     const wanted = query.status === undefined ? DELIVERY_STATUSES : [query.status];
     const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
-    const stored = await this.database.read({ text, values }, clientId, false);
+    const stored = await this.database.reads.read({ text, values }, clientId, false);
     return pageOf(
       stored.map((row) => toDeliveryDto(table.rowOf(row), webhook)),
       limit,
@@ -319,6 +313,10 @@ export class WebhooksService {
     }
   }
 }
+
+const selectWebhooksOf: Select<number> = (clientId, parameter) => ({
+  conditions: [`client_id = ${parameter(clientId, 'bigint')}`],
+});
 
 function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   if (webhook === null || webhook.clientId !== clientId) {

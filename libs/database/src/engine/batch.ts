@@ -208,7 +208,7 @@ function writesOf({ tables, state }: BatchTransaction): Statement[] {
       .filter(({ rows }) => rows[change].length > 0)
       .map(({ table, rows }) => table[change](rows[change])),
   );
-  const statements = [...writes, ...state.inserts()];
+  const statements = [...writes, ...state.appends()];
   // If there is nothing to write, ROLLBACK ends the transaction without COMMIT's wait for the disk.
   return [...statements, statements.length === 0 ? ROLLBACK : COMMIT];
 }

@@ -43,12 +43,17 @@ export class Reads {
     private readonly withSession: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller: number): Promise<Result> {
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
     return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
-  /** Callers that request the same statement with the same values share one execution and its rows. */
-  read(statement: Statement, caller: number, isSlow: boolean): Promise<StoredRow[]> {
+  /**
+   * Runs a statement. Callers that request the same text with the same values share one execution and its rows.
+   * @param caller the id of the client for which the read is made; by default the service itself
+   * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
+   * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
+   */
+  read(statement: Statement, caller = SERVICE_CALLER, isSlow = true): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       statementFor: () => statement,
       resultsOf: (rows) => [rows],

@@ -152,7 +152,7 @@ export class State {
     return writes;
   }
 
-  inserts(): Statement[] {
+  appends(): Statement[] {
     const appended = [...this.appended].map(([insert, { value }]) => [insert, value as unknown[][]] as const);
     return appended.flatMap(([insert, rows]) => (rows.length > 0 ? insert.statementFor(rows) : []));
   }

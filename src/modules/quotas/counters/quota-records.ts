@@ -6,7 +6,7 @@ import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import type { ClientKey } from '../../auth';
-import type { BanState, StoredBan } from '../rules/decision';
+import type { StoredBan } from '../rules/decision';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 import { StoreIdentity, UsageDay } from '../usage-day.entity';
 
@@ -24,7 +24,7 @@ interface Counted {
   minute: Window;
 }
 
-interface EarnedBan extends Omit<StoredBan, 'changedAt'> {
+interface EarnedBan extends Pick<StoredBan, 'level' | 'bannedUntil'> {
   keyId: number;
   earnedAt: number;
 }
@@ -72,9 +72,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /** Saves a ban immediately, so that the other instances ban the key, too. A failed write is repeated every second. */
-  saveBan(keyId: number, { level, bannedUntil }: Readonly<BanState>, earnedAt: number): void {
-    const ban = { keyId, level, bannedUntil, byOperator: false, earnedAt };
-    this.bansEarned.add(`${keyId}/${earnedAt}`, ban);
+  saveBan(keyId: number, { level, bannedUntil }: Readonly<StoredBan>, earnedAt: number): void {
+    this.bansEarned.add(`${keyId}/${earnedAt}`, { keyId, level, bannedUntil, earnedAt });
     this.bansEarned.flushSoon();
   }
 
@@ -141,8 +140,8 @@ export class QuotaRecords implements OnApplicationShutdown {
     // Write in the order of key ids, so that instances cannot deadlock.
     bans.sort((one, other) => one.keyId - other.keyId || one.earnedAt - other.earnedAt);
     await this.database.transaction(async (transaction) => {
-      for (const { keyId, level, bannedUntil, byOperator, earnedAt } of bans) {
-        await writeBan(transaction, keyId, { level, bannedUntil, byOperator });
+      for (const { keyId, level, bannedUntil, earnedAt } of bans) {
+        await writeBan(transaction, keyId, { level, bannedUntil, byOperator: false });
         const details = { level, bannedUntil: new Date(bannedUntil).toISOString() };
         const actor = { kind: 'key', name: String(keyId) } as const;
         const entry = { action: 'key.banned', keyId, details } as const;
