@@ -58,7 +58,7 @@ const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
       AND earlier.time > ${time} - interval '10 minutes')`;
 
-const PLACE = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
+const FEED_POSITION = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /**
  * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`); null matches all
@@ -93,19 +93,19 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
           ORDER BY position LIMIT $5) AS found) AS sized
     ) AS page
     LEFT JOIN LATERAL (
-      SELECT ${PLACE} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
+      SELECT ${FEED_POSITION} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
     ) AS reached ON true`;
 
 /**
  * Finds the position from which to continue after a loss of events: the newest event that is at least a minute older.
  */
-const BEFORE_LOSS = `SELECT ${PLACE} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
+const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;
 
 const NEWEST = `SELECT ${STORED_EVENT} FROM events
     WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`;
 
-const LAST = `SELECT ${PLACE} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1`;
+const LAST = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1`;
 
 @Injectable()
 export class EventReader {
@@ -130,9 +130,9 @@ export class EventReader {
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
     const [row] = await this.database.reads.read({ text: PAGE, values }, caller, mayReadThousands);
-    const [newest, isKnown, events, ...reachedPlace] = row!;
+    const [newest, isKnown, events, ...reachedAt] = row!;
     if (isKnown || position === FEED_START.position) {
-      const reached = placeOf(reachedPlace) ?? from;
+      const reached = positionOf(reachedAt) ?? from;
       const hasMore = newest !== null && reached.position < (newest as number);
       return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
@@ -140,7 +140,7 @@ export class EventReader {
       return this.pageAfter(FEED_START, { type, petId }, most, caller);
     }
     const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, caller);
-    return { events: [], reached: placeOf(again) ?? FEED_START, hasMore: true, isLost: true };
+    return { events: [], reached: positionOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
@@ -153,7 +153,7 @@ export class EventReader {
   async lastPosition(caller?: number): Promise<FeedPosition> {
     const values = [await this.feedEnd(caller)];
     const [row] = await this.database.reads.read({ text: LAST, values }, caller, false);
-    return placeOf(row) ?? FEED_START;
+    return positionOf(row) ?? FEED_START;
   }
 
   private feedEnd(caller?: number): Promise<number> {
@@ -161,7 +161,7 @@ export class EventReader {
   }
 }
 
-function placeOf(row: StoredRow | undefined): FeedPosition | undefined {
+function positionOf(row: StoredRow | undefined): FeedPosition | undefined {
   const [position, time, countBefore] = (row ?? []) as (number | null)[];
   return typeof position === 'number' ? { position, time: time!, countBefore: countBefore! } : undefined;
 }

@@ -87,14 +87,14 @@ export class EventTail implements OnModuleDestroy {
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waits.length > 0; more;) {
       const page = await this.events.pageAfter(from, {}, MAX_READ);
-      waits.forEach((wait) => show(wait, page));
+      waits.forEach((wait) => showPage(wait, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;
     }
   }
 }
 
-function show(wait: Waiter, { events, reached, isLost }: EventPage): void {
+function showPage(wait: Waiter, { events, reached, isLost }: EventPage): void {
   const { after, filter } = wait;
   if (isLost || events.some((one) => one.position > after.position && matches(one, filter))) {
     wait.end();

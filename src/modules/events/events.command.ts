@@ -74,20 +74,20 @@ export class EventsCommand extends BaseCommand {
     const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : eventLine(event));
     return untilInterrupted('no more events are shown', async (signal) => {
       await this.store.open();
-      let place = await this.events.lastPosition();
+      let reached = await this.events.lastPosition();
       const earlier = await this.events.newest(filter, limit);
-      earlier.filter((event) => event.position <= place.position).forEach(report);
+      earlier.filter((event) => event.position <= reached.position).forEach(report);
       if (!json) {
         process.stderr.write('Waiting for new events until Ctrl-C.\n');
       }
       for (;;) {
         signal.throwIfAborted();
-        const page = await this.events.pageAfter(place, filter, MAX_READ);
+        const page = await this.events.pageAfter(reached, filter, MAX_READ);
         if (page.isLost) {
           process.stderr.write(formatError(LOST));
         }
         page.events.forEach(report);
-        place = page.reached;
+        reached = page.reached;
         if (!page.hasMore) {
           await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
         }

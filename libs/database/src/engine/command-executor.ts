@@ -13,7 +13,7 @@ const MAX_COMMANDS = 150;
  * While a batch runs, a second batch starts as soon as this many commands wait. Smaller batches would cost more for
  * each command.
  */
-const ENOUGH = 50;
+const MIN_SECOND_BATCH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
 const QUEUE = { max: 10_000, maxOfCaller: 3_000, timeoutMs: 10_000 };
@@ -87,7 +87,7 @@ export class CommandExecutor {
     const isFree =
       recent.length < MAX_BATCHES &&
       running.length < MAX_BATCHES_WITH_SLOW &&
-      recent.every(({ entries }) => this.queue.size >= Math.min(entries.length, ENOUGH));
+      recent.every(({ entries }) => this.queue.size >= Math.min(entries.length, MIN_SECOND_BATCH));
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
   }
 

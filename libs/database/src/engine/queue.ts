@@ -30,11 +30,11 @@ export interface Waiting {
  * Milliseconds after which running work counts as slow. Other work then starts on another connection instead of waiting
  * for the slow work.
  */
-const PATIENCE_MS = 100;
+const SLOW_AFTER_MS = 100;
 
 export function startedRecently<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
-  return running.filter(({ since }) => now - since < PATIENCE_MS);
+  return running.filter(({ since }) => now - since < SLOW_AFTER_MS);
 }
 
 /** A queue that serves callers in round-robin order, so that one caller's backlog does not delay other callers. */
@@ -144,7 +144,7 @@ export class FairQueue<Item extends object> {
         this.take(({ since }) => since < deadline).forEach(({ reject }) => reject(this.overloaded()));
         this.onWaiting();
         this.watch();
-      }, PATIENCE_MS).unref();
+      }, SLOW_AFTER_MS).unref();
     }
   }
 }

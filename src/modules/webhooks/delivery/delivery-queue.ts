@@ -20,14 +20,14 @@ const MAX_CONCURRENT = 4;
  * busy.
  */
 const LEASE_MS = 60_000;
-const MAX_PLACES_OF_A_KIND = 500;
+const MAX_SLOTS_OF_A_KIND = 500;
 /** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
-const SOCKETS_OF_A_PLACE = 5;
+const SOCKETS_OF_A_SLOT = 5;
 /**
- * Number of sockets that a process needs for its maximum number of concurrent deliveries. There are places for two kinds
+ * Number of sockets that a process needs for its maximum number of concurrent deliveries. There are slots for two kinds
  * of webhooks: quick ones, and those that are slow or unknown.
  */
-export const WEBHOOK_SOCKETS = 2 * MAX_PLACES_OF_A_KIND * SOCKETS_OF_A_PLACE;
+export const WEBHOOK_SOCKETS = 2 * MAX_SLOTS_OF_A_KIND * SOCKETS_OF_A_SLOT;
 
 export interface LeasedDelivery {
   id: number;
@@ -47,16 +47,16 @@ export interface LeasedDelivery {
 }
 
 /** Reads the end of the event feed, in a statement of its own: a combined statement could miss new events. */
-const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAwaited"
+const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
     FROM webhook_dispatch, feed_end() AS "end"`;
 
 /** Creates deliveries of new events, unless another instance is doing so. */
-const DISPATCH = `WITH turn AS (
+const DISPATCH = `WITH start AS (
       SELECT position FROM webhook_dispatch FOR UPDATE SKIP LOCKED
     ), subscriber AS MATERIALIZED (
       SELECT id, since, unnest(coalesce(string_to_array(types, ','), $1)) AS type FROM webhooks WHERE enabled
     ), next AS MATERIALIZED (
-      SELECT position, id, type FROM events WHERE position > (SELECT position FROM turn) AND position <= $2
+      SELECT position, id, type FROM events WHERE position > (SELECT position FROM start) AND position <= $2
       ORDER BY position LIMIT greatest(1, least(${MAX_EVENTS},
         (SELECT ${MAX_DELIVERIES} / greatest(1, count(*)) FROM webhooks WHERE enabled)))
     ), made AS (
@@ -108,19 +108,19 @@ const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' }
 
 /**
  * Finds and locks webhooks that have a due delivery. Clients with fewer current deliveries come first. Skips webhooks
- * that another instance has locked, because the next turn looks for their deliveries again.
+ * that another instance has locked, because the next call looks for their deliveries again.
  */
 const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
     ), ready AS (
       SELECT id, client_id,
-        coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS turn
+        coalesce(deliveries, 0) + row_number() OVER (PARTITION BY client_id ORDER BY random()) AS rank
       FROM webhooks LEFT JOIN busy USING (client_id)
       WHERE id = ANY(ARRAY(SELECT id FROM found)) AND quick = $3 AND ${MAY_SEND} AND (SELECT true FROM ${DUE} LIMIT 1)
     )
     SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT id FROM ready
-      WHERE turn <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
-      ORDER BY turn, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`;
+      WHERE rank <= greatest(1, $5 / (SELECT 1 + count(DISTINCT client_id) FROM ready))
+      ORDER BY rank, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
  * Leases the next deliveries of each webhook, at most `$4`. An earlier statement locks the webhooks. This later
@@ -197,7 +197,7 @@ const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at
 @Injectable()
 export class DeliveryQueue {
   /** Maximum number of concurrent deliveries to quick webhooks. The same maximum applies to slow webhooks. */
-  private placesOfAKind = MAX_PLACES_OF_A_KIND;
+  private slotsOfAKind = MAX_SLOTS_OF_A_KIND;
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -208,22 +208,22 @@ export class DeliveryQueue {
 
   /** @returns the number of idle sockets that deliveries may leave open */
   limitSockets(sockets: number): number {
-    this.placesOfAKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_OF_A_PLACE)));
-    return 2 * this.placesOfAKind;
+    this.slotsOfAKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_OF_A_SLOT)));
+    return 2 * this.slotsOfAKind;
   }
 
   /**
-   * Creates a delivery of each new event for each webhook that subscribes to its type. `isAwaited` is true if any webhook is
+   * Creates a delivery of each new event for each webhook that subscribes to its type. `isAnyEnabled` is true if any webhook is
    * enabled.
    */
-  async dispatch(): Promise<{ isFound: boolean; isAwaited: boolean; hasMore: boolean }> {
-    const [news] = await this.database.query<{ end: number; isFound: boolean; isAwaited: boolean }>({
+  async dispatch(): Promise<{ isFound: boolean; isAnyEnabled: boolean; hasMore: boolean }> {
+    const [feed] = await this.database.query<{ end: number; isFound: boolean; isAnyEnabled: boolean }>({
       text: NEW_EVENTS,
     });
-    const { end, isFound, isAwaited } = news!;
+    const { end, isFound, isAnyEnabled } = feed!;
     const dispatch = { text: DISPATCH, values: [EVENT_TYPES, end, this.timeIn(0)] };
-    const [turn] = isFound ? await this.database.query<{ hasMore: boolean }>(dispatch) : [];
-    return { isFound, isAwaited, hasMore: turn?.hasMore ?? false };
+    const [dispatched] = isFound ? await this.database.query<{ hasMore: boolean }>(dispatch) : [];
+    return { isFound, isAnyEnabled, hasMore: dispatched?.hasMore ?? false };
   }
 
   async disableFull(): Promise<void> {
@@ -239,25 +239,25 @@ export class DeliveryQueue {
   /**
    * Records the outcomes of attempts, disables webhooks whose receivers have ended, and leases due deliveries for this
    * process, in one transaction. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases
-   * only a few of each webhook, so that all of them get a place; `hasMore` then says that the rest may be leased at
+   * only a few of each webhook, so that all webhooks get a slot; `hasMore` then says that the rest may be leased at
    * once.
    * @param finished the deliveries whose outcomes are recorded
    * @param current the deliveries that this process is still sending; undefined to lease no deliveries
    */
-  async takeTurn(
+  async recordAndLease(
     finished: readonly LeasedDelivery[],
     current?: readonly LeasedDelivery[],
   ): Promise<{ leased: readonly LeasedDelivery[]; hasMore: boolean }> {
     const now = this.timeIn(0);
     const kinds = (current === undefined ? [] : [true, false])
-      .map((quick) => this.roomFor(quick, current!))
-      .filter(({ places }) => places > 0);
+      .map((quick) => this.freeSlots(quick, current!))
+      .filter(({ slots }) => slots > 0);
     if (finished.length === 0 && kinds.length === 0) {
       return { leased: [], hasMore: false };
     }
-    const finds = kinds.map(({ quick, clients, places }) => ({
+    const finds = kinds.map(({ quick, clients, slots }) => ({
       text: LOCK_DUE_WEBHOOKS,
-      values: [now, clients, quick, places, this.placesOfAKind],
+      values: [now, clients, quick, slots, this.slotsOfAKind],
     }));
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
     let share = MAX_CONCURRENT;
@@ -265,7 +265,7 @@ export class DeliveryQueue {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
-      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
+      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.slots / Math.max(1, length)));
       share = Math.min(MAX_CONCURRENT, ...shares);
       const values = [now, webhooks, this.timeIn(LEASE_MS), share];
       const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
@@ -289,10 +289,10 @@ export class DeliveryQueue {
     return [{ text, values }, this.trail.recordOf(entry)];
   }
 
-  private roomFor(quick: boolean, current: readonly LeasedDelivery[]) {
+  private freeSlots(quick: boolean, current: readonly LeasedDelivery[]) {
     const ofKind = current.filter((delivery) => delivery.quick === quick);
-    const places = Math.min(this.placesOfAKind - ofKind.length, 2 * this.placesOfAKind - current.length);
-    return { quick, places, clients: ofKind.map(({ clientId }) => clientId) };
+    const slots = Math.min(this.slotsOfAKind - ofKind.length, 2 * this.slotsOfAKind - current.length);
+    return { quick, slots, clients: ofKind.map(({ clientId }) => clientId) };
   }
 
   private recordOf(finished: readonly LeasedDelivery[]): Statement {

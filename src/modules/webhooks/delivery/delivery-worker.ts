@@ -32,17 +32,17 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   });
 
   private readonly logger = new Logger('Webhooks');
-  private isAwaited = false;
+  private isAnyEnabled = false;
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
-    work: () => this.takeTurn(),
-    everyMs: () => (this.isAwaited ? DUE_POLL_MS : IDLE_POLL_MS),
+    work: () => this.sendDue(),
+    everyMs: () => (this.isAnyEnabled ? DUE_POLL_MS : IDLE_POLL_MS),
   });
   private readonly dispatching = new RepeatingTask({
     name: 'Making deliveries of events for webhooks',
     work: () => this.dispatch(),
-    everyMs: () => (this.isAwaited ? EVENTS_POLL_MS : IDLE_POLL_MS),
+    everyMs: () => (this.isAnyEnabled ? EVENTS_POLL_MS : IDLE_POLL_MS),
   });
   private readonly limitingBacklogs = new RepeatingTask({
     name: 'Counting pending deliveries',
@@ -70,13 +70,13 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // Ignore an error: the leases then expire, and other instances send these deliveries again.
-    await this.queue.takeTurn(this.finished()).catch(() => undefined);
+    await this.queue.recordAndLease(this.finished()).catch(() => undefined);
     this.sender.close();
   }
 
   private async dispatch(): Promise<void> {
-    const { isFound, isAwaited, hasMore } = await this.queue.dispatch();
-    this.isAwaited = isAwaited;
+    const { isFound, isAnyEnabled, hasMore } = await this.queue.dispatch();
+    this.isAnyEnabled = isAnyEnabled;
     if (isFound) {
       this.sending.wake();
     }
@@ -89,12 +89,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    * Records what has been sent, and starts due deliveries. Runs again at once if more could be started. If this fails,
    * the next run records the same outcomes.
    */
-  private async takeTurn(): Promise<void> {
+  private async sendDue(): Promise<void> {
     const finished = this.finished();
     const running = [...this.current.keys()].filter(({ attempt }) => attempt === undefined);
     running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
     // Without WEBHOOK_KEY, leave the deliveries to other instances, because this instance cannot sign them.
-    const { leased, hasMore } = await this.queue.takeTurn(finished, this.vault.hasKey ? running : undefined);
+    const { leased, hasMore } = await this.queue.recordAndLease(
+      finished,
+      this.vault.hasKey ? running : undefined,
+    );
     finished.forEach((delivery) => this.current.delete(delivery));
     leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
     if (hasMore) {

@@ -66,7 +66,7 @@ async function change(count: number): Promise<void> {
 /** Waits until this many deliveries of the webhook exist and each instance has looked for due ones. @returns the ids of those it leased */
 async function leasedNext(path: string, existing: number): Promise<number[]> {
   await until(async () => (await deliveries(path)).length === existing);
-  const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
+  const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
   // An instance looks again only after it has looked once.
   await until(() => looks.every(({ mock }) => mock.calls.length > 1));
   const leased = await Promise.all(looks.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
@@ -114,14 +114,14 @@ describe('Until its first success a webhook', () => {
       await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
       const held: (() => void)[] = [];
       receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
-      const turns = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
+      const turns = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
       await change(2);
       await until(() => receiver.received.length === 3);
       const taken = await Promise.all(turns.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
       turns.forEach((turn) => turn.mockRestore());
       const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
       const refused = { status, error: 'refused', retryAfter: '120' };
-      await first.app.get(DeliveryQueue).takeTurn([
+      await first.app.get(DeliveryQueue).recordAndLease([
         { ...one!, attempt: { status: 204, error: null } },
         { ...other!, attempt: refused },
       ]);
@@ -177,7 +177,7 @@ it('A delivery whose instance does not end it is sent by another one when its le
   advance(61_000);
   await until(() => receiver.received.length === 2);
   expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
-  const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'takeTurn'));
+  const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
   const outcomes = () => records.flatMap(({ mock }) => mock.calls.flatMap(([finished]) => finished));
   answerAll(500);
   await until(() => outcomes().length === 2);
