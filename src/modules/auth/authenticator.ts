@@ -115,10 +115,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * read.
    */
   lastKnown(request: FastifyRequest): Identity {
-    const text = presentedKey(request.raw);
-    const known =
-      typeof text === 'string' ? this.known.peek(digestOf(text), { allowStale: true }) : undefined;
-    return this.identityOf(known);
+    return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));
   }
 
   /**
@@ -126,10 +123,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * @throws ApiError 401 if the key is not valid any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
-    const text = presentedKey(request.raw);
-    const known =
-      typeof text === 'string' ? await this.known.fetch(digestOf(text), { forceRefresh: true }) : undefined;
-    const { refusal } = this.identityOf(known);
+    const { refusal } = this.identityOf(await this.known.fetch(digestIn(request), { forceRefresh: true }));
     if (refusal !== null) {
       throw refusal;
     }
@@ -155,4 +149,9 @@ export class Authenticator implements BeforeApplicationShutdown {
       [[...batch.keys()], times],
     );
   }
+}
+
+/** Returns the digest of the key in a request that has already presented a well-formed key. */
+function digestIn(request: FastifyRequest): string {
+  return digestOf(presentedKey(request.raw) as string);
 }

@@ -3,14 +3,13 @@ import type { Settings } from '../../settings';
 
 export const WEBHOOK_KEY_BYTES = 32;
 
-const webhookKey = taking(
-  '32 random bytes in base64 (openssl rand -base64 32)',
-  (text) => {
-    const key = Buffer.from(text, 'base64');
-    return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text ? key : undefined;
-  },
-  '…',
-);
+/** Decodes a key. Returns undefined if the text is not the base64 of 32 bytes. */
+export function webhookKeyIn(text: string): Buffer | undefined {
+  const key = Buffer.from(text, 'base64');
+  return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text ? key : undefined;
+}
+
+const webhookKey = taking('32 random bytes in base64 (openssl rand -base64 32)', webhookKeyIn, '…');
 
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),

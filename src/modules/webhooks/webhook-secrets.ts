@@ -9,7 +9,7 @@ import { UnavailableError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import type { CopiedFile } from '../../feature';
 import { SETTINGS } from '../../settings';
-import { WEBHOOK_KEY_BYTES, type WebhookSettings } from './settings';
+import { WEBHOOK_KEY_BYTES, type WebhookSettings, webhookKeyIn } from './settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
 
 const ALGORITHM = 'aes-256-gcm';
@@ -150,9 +150,8 @@ export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
     writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
     renameSync(`${file}.tmp`, file);
   }
-  const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-  const webhookKey = Buffer.from(text, 'base64');
-  if (webhookKey.length !== WEBHOOK_KEY_BYTES || webhookKey.toString('base64') !== text) {
+  const webhookKey = existsSync(file) ? webhookKeyIn(readFileSync(file, 'utf8').trim()) : undefined;
+  if (webhookKey === undefined) {
     throw new OperatorError(
       `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
       'cannot_start',

@@ -10,7 +10,7 @@ import {
   type Step,
   type TakenRequest,
 } from '../rules/decision';
-import { copyOf, MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
+import { MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
@@ -94,27 +94,25 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    const isRead = step === 'read';
+    if (ban !== null) {
+      applyStoredBan(ban, key!.ban);
+    }
     const now = this.clock.now();
-    const current = isRead ? copyOf(windows) : windows;
-    const before = current.minute.count;
+    const before = windows.minute.count;
     const state = {
-      windows: current,
-      ban: isRead ? ban && { ...ban } : ban,
+      windows,
+      ban,
       limits: shareOf(limits, this.instances),
       perMinute: limits.perMinute,
       isShare: this.isShare,
       now,
     };
-    if (key !== null) {
-      applyStoredBan(state.ban!, key.ban);
-    }
     const status = applyStep(state, step, taken?.takenAt ?? 0);
-    const isRefunded = step === 'refund' && current.minute.count < before;
+    const isRefunded = step === 'refund' && windows.minute.count < before;
     if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
-        allowed = { caller, start: current.minute.start, count: 0 };
+        allowed = { caller, start: windows.minute.start, count: 0 };
         this.allowedAlone.set(tracker, allowed);
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
