@@ -187,11 +187,7 @@ export class State {
   }
 
   newId(entity: Entity): number {
-    const id = this.newIds.get(entity)?.shift();
-    if (id === undefined) {
-      throw new Error(`The needs of the command do not include a new id of ${entity.name}.`);
-    }
-    return id;
+    return this.newIds.get(entity)?.shift() ?? missing(`a new id of ${entity.name}`);
   }
 
   lookUp<Key, Value>(lookup: Lookup<Key, Value>, key: Key): Value {
@@ -232,18 +228,11 @@ export class State {
    */
   private locked(row: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(row, id);
-    if (!this.has({ row, id, lock })) {
-      throw new Error(`The needs of the command do not include ${row.name} ${id} ${lock}.`);
-    }
-    return cell;
+    return this.has({ row, id, lock }) ? cell : missing(`${row.name} ${id} ${lock}`);
   }
 
   private needed(collection: { name: string }, key: unknown): Cell {
-    const cell = this.cells.get(collection)?.get(key);
-    if (cell === undefined) {
-      throw new Error(`The needs of the command do not include ${collection.name} ${String(key)}.`);
-    }
-    return cell;
+    return this.cells.get(collection)?.get(key) ?? missing(`${collection.name} ${String(key)}`);
   }
 
   private change(cell: Cell, value: unknown): void {
@@ -252,6 +241,10 @@ export class State {
     }
     cell.value = value;
   }
+}
+
+function missing(need: string): never {
+  throw new Error(`The needs of the command do not include ${need}.`);
 }
 
 function isSame(row: unknown, other: unknown): boolean {
