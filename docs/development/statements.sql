@@ -335,7 +335,7 @@ SELECT coalesce((SELECT true FROM pets WHERE category_id = wanted.id LIMIT 1), f
 
 -- then
 
-DELETE FROM categories WHERE id = $1;
+DELETE FROM categories WHERE id = ANY($1::bigint[]);
 INSERT INTO events (id, type, pet_id, data) VALUES ($1, $2, $3, $4);
 COMMIT;
 

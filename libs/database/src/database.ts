@@ -166,11 +166,11 @@ export class Database {
 
   /**
    * Runs statements in one READ COMMITTED transaction of two round trips. After a deadlock, the transaction runs again.
-   * @param next returns the statements of the second round trip. Receives the rows of each statement in `first`. Must have
-   * no side effects, because it may be called again.
+   * @param next returns the statements of the second round trip. Receives the rows of each statement in `first`. Called
+   * again if the transaction runs again.
    * @returns the rows of each statement of the second round trip
    */
-  transact(
+  inTwoRoundTrips(
     first: readonly Statement[],
     next: (rows: object[][]) => readonly Statement[],
   ): Promise<object[][]> {

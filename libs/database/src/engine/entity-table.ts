@@ -24,8 +24,9 @@ export class EntityTable<Row extends object> {
   /** Draws new ids from the table's sequence. An id that is drawn but not used leaves a gap. */
   readonly newIds: SharedRead<unknown, number>;
   private readonly inserts: Insert;
-  private readonly updates: Forms;
-  private readonly deletes: Forms;
+  private readonly updateOne: string;
+  private readonly updateMany: string;
+  private readonly deletes: string;
   private readonly locking = new Map<string, SharedRead<number, Row | null>>();
 
   constructor(dataSource: DataSource, entity: EntityTarget<Row>) {
@@ -41,15 +42,10 @@ export class EntityTable<Row extends object> {
     const changes = (value: (column: string, index: number) => string): string =>
       others.map((column, index) => `${column} = ${value(column, index)}`).join(', ');
     this.inserts = new Insert(`INSERT INTO ${name} (${this.columnNames}) OVERRIDING SYSTEM VALUE`, types);
-    this.updates = {
-      one: `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`,
-      many: `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
-        WHERE ${name}.${id} = changed.${id}`,
-    };
-    this.deletes = {
-      one: `DELETE FROM ${name} WHERE ${id} = $1`,
-      many: `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])`,
-    };
+    this.updateOne = `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`;
+    this.updateMany = `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
+        WHERE ${name}.${id} = changed.${id}`;
+    this.deletes = `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])`;
     this.byId = this.reader('');
     // Each subquery ends with LIMIT 1. With EXISTS, PostgreSQL may choose a plan that reads the whole table.
     const references = dataSource.entityMetadatas
@@ -91,15 +87,12 @@ export class EntityTable<Row extends object> {
   update(rows: readonly Row[]): Statement {
     const stored = rows.map((row) => this.stored(row));
     return stored.length === 1
-      ? { text: this.updates.one, values: stored[0]! }
-      : { text: this.updates.many, values: columnsOf(stored) };
+      ? { text: this.updateOne, values: stored[0]! }
+      : { text: this.updateMany, values: columnsOf(stored) };
   }
 
   delete(rows: readonly Row[]): Statement {
-    return withIds(
-      this.deletes,
-      rows.map((row) => this.idOf(row)),
-    );
+    return { text: this.deletes, values: [rows.map((row) => this.idOf(row))] };
   }
 
   rowOf(stored: StoredRow): Row {
@@ -113,15 +106,13 @@ export class EntityTable<Row extends object> {
   private reader(lock: string): SharedRead<number, Row | null> {
     const select = `SELECT ${this.columnNames} FROM ${this.source} WHERE ${this.idColumn}`;
     const order = lock === '' ? '' : ` ORDER BY ${this.idColumn}`;
-    const forms: Forms = {
-      one: `${select} = $1 ${lock}`.trimEnd(),
-      many: `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd(),
-    };
+    const one = `${select} = $1 ${lock}`.trimEnd();
+    const many = `${select} = ANY($1::bigint[])${order} ${lock}`.trimEnd();
     return {
       maxKeys: MAX_KEYS,
-      statementFor: (ids) => withIds(forms, ids),
+      statementFor: (ids) => (ids.length === 1 ? { text: one, values: ids } : { text: many, values: [ids] }),
       resultsOf: (stored, ids) => {
-        const rows = new Map(stored.map((one) => this.rowOf(one)).map((row) => [this.idOf(row), row]));
+        const rows = new Map(stored.map((values) => this.rowOf(values)).map((row) => [this.idOf(row), row]));
         return ids.map((id) => rows.get(id) ?? null);
       },
     };
@@ -138,14 +129,4 @@ export class EntityTable<Row extends object> {
       return stored instanceof Date ? stored.toISOString() : stored;
     });
   }
-}
-
-/** The SQL of a statement for one row, and of the statement for any number of rows. */
-interface Forms {
-  one: string;
-  many: string;
-}
-
-function withIds({ one, many }: Forms, ids: readonly number[]): Statement {
-  return ids.length === 1 ? { text: one, values: ids } : { text: many, values: [ids] };
 }

@@ -228,7 +228,7 @@ export class DeliveryQueue {
 
   async disableFull(): Promise<void> {
     const reason = `${BACKLOG_FULL} They were given up; the feed has their events.`;
-    await this.database.transact([{ text: FULL }], ([full]) =>
+    await this.database.inTwoRoundTrips([{ text: FULL }], ([full]) =>
       (full as WebhookIds[]).flatMap((webhook) => [
         ...this.disablingOf(webhook, reason),
         { text: GIVE_UP, values: [webhook.id, BACKLOG_FULL] },
@@ -261,7 +261,7 @@ export class DeliveryQueue {
     }));
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
     let share = MAX_CONCURRENT;
-    const [leased = []] = (await this.database.transact(first, (results) => {
+    const [leased = []] = (await this.database.inTwoRoundTrips(first, (results) => {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
