@@ -198,10 +198,7 @@ export class State {
    * Sets the value of a lookup for the later commands of the batch, for example a count that now includes a new row.
    */
   setLookup<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
-    const cell = this.cells.get(lookup)?.get(key);
-    if (cell !== undefined) {
-      this.change(cell, value);
-    }
+    this.change(this.needed(lookup, key), value);
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {

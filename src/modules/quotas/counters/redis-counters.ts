@@ -33,7 +33,14 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * Counts from the database, which are passed to Redis once for each new connection: Redis may have restarted with
    * older counts.
    */
-  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }>({ max: MAX_STORED });
+  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }, LimitedKey>({
+    max: MAX_STORED,
+    memoMethod: (clientId, _before, { context: key }) => {
+      const windows = this.records.windowsOf(key);
+      windows.catch(() => this.stored.delete(clientId));
+      return { windows };
+    },
+  });
   private failedProbes = 0;
   /** True if requests may have been counted in memory since the last successful probe of Redis. */
   private hasCountedAlone = false;
@@ -91,23 +98,13 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
         this.prober.wake();
         return undefined;
       });
-    const stored = caller.key && this.storedOf(caller.key);
+    const stored = caller.key && this.stored.memo(caller.key.clientId, { context: caller.key });
     let answer = await ask(stored?.windows ? await stored.windows : undefined);
     if (answer === null) {
       answer = await ask(await this.records.windowsOf(caller.key!));
     }
     if (answer && stored) stored.windows = null;
     return answer ? toStatus(answer, caller, this.clock.now()) : null;
-  }
-
-  private storedOf(key: LimitedKey): { windows: Promise<Windows> | null } {
-    const known = this.stored.get(key.clientId);
-    if (known !== undefined) return known;
-    const windows = this.records.windowsOf(key);
-    const stored = { windows };
-    this.stored.set(key.clientId, stored);
-    windows.catch(() => this.stored.delete(key.clientId));
-    return stored;
   }
 
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
