@@ -2,16 +2,8 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  type Account,
-  EmbeddedPostgresError,
-  errorCodeOf,
-  messageOf,
-  programPath,
-  programOptions,
-  reasonIn,
-  withRemedy,
-} from './binaries';
+import { type Account, programOptions, programPath } from './binaries';
+import { EmbeddedPostgresError, errorCodeOf, messageOf, reasonIn, withRemedy } from './failures';
 
 export const USER = 'postgres';
 /**

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ensureCluster, holdsData, NOBODY, checkedFolder, PORT, USER } from './cluster';
-import { toEmbeddedPostgresError, errorCodeOf, type EmbeddedPostgresError } from './binaries';
+import { type EmbeddedPostgresError, errorCodeOf, toEmbeddedPostgresError } from './failures';
 import { ServerInUseError, superviseServer } from './server';
 
-export { EmbeddedPostgresError, reasonUnavailable } from './binaries';
+export { reasonUnavailable } from './binaries';
+export { EmbeddedPostgresError } from './failures';
 
 interface EmbeddedPostgresOptions {
   /** The folder for all files of the server. A relative path starts at the working directory. */

@@ -5,16 +5,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { programOptions, programPath } from './binaries';
 import { type DataFolder, WORKING_DIRECTORY, PORT, USER } from './cluster';
-import {
-  EmbeddedPostgresError,
-  errorCodeOf,
-  messageOf,
-  programPath,
-  programOptions,
-  reasonIn,
-  withRemedy,
-} from './binaries';
+import { EmbeddedPostgresError, errorCodeOf, messageOf, reasonIn, withRemedy } from './failures';
 
 /** Milliseconds to wait for a server that is recovering or stopping. */
 const RESPONSE_TIMEOUT_MS = 60_000;

@@ -1,4 +1,5 @@
-import { reasonIn, reasonUnavailable, withRemedy } from '../../../../libs/embedded-postgres/src/binaries';
+import { reasonUnavailable } from '../../../../libs/embedded-postgres/src/binaries';
+import { reasonIn, withRemedy } from '../../../../libs/embedded-postgres/src/failures';
 
 it('finds the line that says why a program failed', () => {
   const log = [
