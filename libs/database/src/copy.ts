@@ -33,7 +33,10 @@ export function copyDatabase(
   return source.transaction('REPEATABLE READ', (reading) =>
     target.transaction(async (writing) => {
       const connections = [await connectionOf(reading), await connectionOf(writing)];
-      const end = () => connections.forEach((connection) => void connection.end().catch(() => undefined));
+      const end = () =>
+        connections.forEach((connection) => {
+          connection.end().catch(() => undefined);
+        });
       signal.addEventListener('abort', end, { once: true });
       try {
         signal.throwIfAborted();

@@ -4,7 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import { AddRouteConfig, type ApiError, defineError, Documented } from '#libs/http';
 import { Access } from '../auth';
 import { RequestLimiter } from './request-limiter';
-import { nextBanMs, type QuotaStatus } from './rules/decision';
+import { nextBanMs } from './rules/bans';
+import type { QuotaStatus } from './rules/decision';
 
 function warning(refusalsLeft: number, banMs: number): string {
   const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;

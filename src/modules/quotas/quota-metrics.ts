@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { BAN_DURATIONS_MS } from './rules/decision';
+import { BAN_DURATIONS_MS } from './rules/bans';
 import { QuotaCounters } from './counters/quota-counters';
 
 const LIMITER_DECISIONS = ['allowed', 'minute', 'day', 'banned'];

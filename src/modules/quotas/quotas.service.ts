@@ -5,7 +5,7 @@ import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
-import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/decision';
+import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/bans';
 import { limitsOf, type WindowStatus, rollWindows } from './rules/limits';
 import { QuotaRecords, writeBan } from './counters/quota-records';
 import { UsageDay } from './usage-day.entity';

@@ -1,15 +1,8 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
-import {
-  applyStep,
-  applyStoredBan,
-  type BanState,
-  newBanState,
-  type QuotaStatus,
-  type Step,
-  type TakenRequest,
-} from '../rules/decision';
+import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
+import { applyStep, type QuotaStatus, type Step, type TakenRequest } from '../rules/decision';
 import { MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';

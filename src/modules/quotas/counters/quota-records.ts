@@ -6,7 +6,7 @@ import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
 import type { ClientKey } from '../../auth';
-import type { StoredBan } from '../rules/decision';
+import type { StoredBan } from '../rules/bans';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 import { StoreIdentity, UsageDay } from '../usage-day.entity';
 

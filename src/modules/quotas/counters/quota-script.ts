@@ -5,18 +5,15 @@ import {
   FORGIVENESS_MS,
   newBanState,
   NOTICE_MS,
-  type Outcome,
-  type QuotaStatus,
   SERIES_MS,
-  statusOf,
-  type Step,
   type StoredBan,
-} from '../rules/decision';
+} from '../rules/bans';
+import { type Outcome, type QuotaStatus, statusOf, type Step } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitedCaller } from './quota-counters';
 
 /**
- * Lua script with the rules of limits.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
+ * Lua script with the rules of limits.ts, bans.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
  * JSON, or nothing if the counts have to be read from the database first.
  */
 export const QUOTA_SCRIPT = `

@@ -2,7 +2,7 @@ import { ClientsService } from '../../../../src/modules/auth';
 import { Authenticator } from '../../../../src/modules/auth/authenticator';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { QuotasService } from '../../../../src/modules/quotas';
-import { newBanState } from '../../../../src/modules/quotas/rules/decision';
+import { newBanState } from '../../../../src/modules/quotas/rules/bans';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { until } from '../../../support/eventually';
 import { MINUTE, statuses, COUNTED, earnBan, limitsIn, standing, without } from '../../../support/limits';

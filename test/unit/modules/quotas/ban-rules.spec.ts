@@ -10,7 +10,7 @@ import {
   countRefusal,
   unban,
   type BanState,
-} from '../../../../src/modules/quotas/rules/decision';
+} from '../../../../src/modules/quotas/rules/bans';
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-import {
-  applyStep,
-  type BanState,
-  newBanState,
-  type QuotaStatus,
-  rateLimitHeaders,
-} from '../../../../src/modules/quotas/rules/decision';
+import { type BanState, newBanState } from '../../../../src/modules/quotas/rules/bans';
+import { applyStep, type QuotaStatus, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
 import {
   DAY_MS,
   type Limits,
