@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   type CallHandler,
   type ExecutionContext,
@@ -7,65 +6,14 @@ import {
   RequestMethod,
   UseInterceptors,
   applyDecorators,
-  createParamDecorator,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
-import { type Command, CommandExecutor, type CommandSource, type State } from '#libs/database';
-import {
-  ApiError,
-  Documented,
-  EachOperation,
-  IfMatch,
-  ValidationFailedError,
-  assertConditions,
-  assertPathConditions,
-  composed,
-  headerValuesOf,
-} from '#libs/http';
+import { CommandExecutor, type CommandSource } from '#libs/database';
+import { ApiError, Documented, EachOperation, IfMatch } from '#libs/http';
 import { keyOf } from '../auth';
+import { fingerprintOf, idempotencyKeyOf, inOrder } from './idempotency-key';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set if the request has an `Idempotency-Key`. Makes the command of the request take effect only once. */
-    commandSource?: CommandSource;
-  }
-}
-
-/**
- * Parameter decorator: returns the client that sends a command, and applies `If-Match` and `Idempotency-Key` to the
- * command.
- */
-export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;
-  if (request.routeOptions.config.checksConditions) {
-    return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
-  }
-  const wrap: CommandSource['wrap'] = (command) => {
-    const conditional = underConditions(command, request);
-    return source.wrap?.(conditional) ?? conditional;
-  };
-  return { ...source, wrap };
-});
-
-/** Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. */
-function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
-  const decide = (state: State): Result => {
-    try {
-      const result = command.decide(state);
-      assertPathConditions(request);
-      return result;
-    } catch (error) {
-      if (error instanceof ApiError && error.status !== 404) {
-        assertPathConditions(request);
-      }
-      throw error;
-    }
-  };
-  return { ...command, decide };
-}
 
 /**
  * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once
@@ -89,7 +37,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: caller } = keyOf(request);
-    const fingerprint = fingerprintOf(request, composedInOrder);
+    const fingerprint = fingerprintOf(request);
     // Also accept the fingerprint of earlier versions of the service, which did not normalize Unicode names.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${caller} ${key}`, fingerprint, reply.statusCode, isSame);
@@ -148,48 +96,4 @@ export function SendsCommands(): ClassDecorator {
     }
     return method === RequestMethod.GET ? undefined : conditional;
   });
-}
-
-function idempotencyKeyOf(request: FastifyRequest): string | undefined {
-  const key = request.headers['idempotency-key'] as string | undefined;
-  // Node joins repeated header fields with ", ", which a single key may contain as well. Count the fields.
-  if (headerValuesOf(request.raw, 'idempotency-key').length > 1) {
-    throw new ValidationFailedError('Idempotency-Key must be given once.');
-  }
-  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
-  }
-  return key;
-}
-
-/**
- * Returns a digest of the operation, the path parameters and the JSON body. It does not depend on the spelling of the URL or of
- * the JSON.
- */
-function fingerprintOf(request: FastifyRequest, replacer: Replacer): string {
-  const { method, params, body } = request;
-  const value = body === undefined ? '' : jsonOf(body, replacer);
-  const text = `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`;
-  return hash('sha256', text, 'base64url');
-}
-
-type Replacer = (name: string, value: unknown) => unknown;
-
-function jsonOf(body: unknown, replacer: Replacer): string {
-  try {
-    return JSON.stringify(body, replacer);
-  } catch {
-    // `JSON.stringify` throws an error for thousands of nested arrays, which `JSON.parse` accepts.
-    throw new ValidationFailedError('The body is nested too deeply.');
-  }
-}
-
-function composedInOrder(name: string, value: unknown): unknown {
-  return name === 'name' && typeof value === 'string' ? composed(value) : inOrder(name, value);
-}
-
-function inOrder(_name: string, value: unknown): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
 }

@@ -3,7 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { EXPIRED, IdempotencyRecord } from './keyed-request';
 
-export { Source, SendsCommands } from './idempotency.interceptor';
+export { Source } from './command-source';
+export { SendsCommands } from './idempotency.interceptor';
 export { ANY_RESPONSE, IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })

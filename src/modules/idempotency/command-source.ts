@@ -1,0 +1,46 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Command, CommandSource, State } from '#libs/database';
+import { ApiError, assertConditions, assertPathConditions } from '#libs/http';
+import { keyOf } from '../auth';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set if the request has an `Idempotency-Key`. Makes the command of the request take effect only once. */
+    commandSource?: CommandSource;
+  }
+}
+
+/**
+ * Parameter decorator: returns the client that sends a command, and applies `If-Match` and `Idempotency-Key` to the
+ * command.
+ */
+export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;
+  if (request.routeOptions.config.checksConditions) {
+    return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
+  }
+  const wrap: CommandSource['wrap'] = (command) => {
+    const conditional = underConditions(command, request);
+    return source.wrap?.(conditional) ?? conditional;
+  };
+  return { ...source, wrap };
+});
+
+/** Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. */
+function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
+  const decide = (state: State): Result => {
+    try {
+      const result = command.decide(state);
+      assertPathConditions(request);
+      return result;
+    } catch (error) {
+      if (error instanceof ApiError && error.status !== 404) {
+        assertPathConditions(request);
+      }
+      throw error;
+    }
+  };
+  return { ...command, decide };
+}
