@@ -12,15 +12,8 @@ export {
   type State,
 } from './engine/state';
 export { type CopiedTable, copyDatabase } from './copy';
-export {
-  Database,
-  DatabaseModule,
-  ReadOnlyDatabaseError,
-  type Transaction,
-  detectPooler,
-  giveUpSilentConnection,
-  poolOf,
-} from './database';
+export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
+export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { BYTEWISE_TEXT, GeneratedId, WRITTEN_BY_SQL } from './columns';
 export {
   MigrationLockError,

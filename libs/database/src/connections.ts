@@ -1,0 +1,67 @@
+import type { Socket } from 'node:net';
+import { type ClientBase, type Pool, defaults, types } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+
+// Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
+// offsets with seconds.
+defaults.parseInputDatesAsUTC = true;
+
+/**
+ * Turns the text of a `bigint` into a number.
+ * @throws RangeError above 2^53 - 1, where a number would silently lose precision
+ */
+function int8ToNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`The bigint ${text} cannot be carried exactly by a number.`);
+  }
+  return value;
+}
+
+types.setTypeParser(types.builtins.INT8, int8ToNumber);
+
+export function poolOf({ driver }: DataSource): Pool {
+  return (driver as PostgresDriver).master as Pool;
+}
+
+const pooled = new WeakSet<ClientBase>();
+
+/**
+ * Detects whether a new connection leads to a pooler such as PgBouncer: a pooler announces another process id than the
+ * PostgreSQL session has.
+ */
+export async function detectPooler(connection: ClientBase): Promise<void> {
+  const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const { processID } = connection as unknown as { processID: number };
+  if (rows[0]!.pid !== processID) {
+    pooled.add(connection);
+  }
+}
+
+export function isPooled(connection: ClientBase): boolean {
+  return pooled.has(connection);
+}
+
+/**
+ * Returns a handler that closes a new connection as soon as the server has been silent for too long; pending statements
+ * then fail with ETIMEDOUT.
+ * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
+ */
+export function giveUpSilentConnection(silenceMs: number): (connection: ClientBase) => void {
+  return (connection) => {
+    connection.on('error', () => undefined);
+    const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection;
+    stream.setTimeout(silenceMs, () => {
+      const { bytesRead } = stream;
+      // Before closing the connection, give Node the chance to read a reply that arrived while this process was busy or
+      // halted.
+      setImmediate(() => {
+        if (stream.bytesRead === bytesRead) {
+          const error = new Error(`The database has not answered for ${silenceMs} ms`);
+          stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
+        }
+      });
+    });
+  };
+}
