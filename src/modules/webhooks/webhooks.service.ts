@@ -95,39 +95,37 @@ export class WebhooksService {
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
   create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
     const { caller: clientId } = source;
-    const decide = (state: State): WebhookWithSecretDto => {
-      this.assertAllowed(body.url);
-      const count = state.lookUp(COUNT, clientId);
-      if (count >= MAX_WEBHOOKS) {
-        throw new TooManyWebhooksError();
-      }
-      const id = state.newId(Webhook);
-      const sealed = this.vault.encryptNew(id);
-      const webhook: Webhook = {
-        id,
-        clientId,
-        url: body.url,
-        types: normalizedTypes(body.types),
-        description: body.description ?? null,
-        enabled: body.enabled ?? true,
-        disabledReason: null,
-        ...NEW_RECEIVER,
-        secrets: [{ sealed, until: null }],
-        createdAt: state.now,
-      };
-      // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
-      if (ClientOperations.exists(state, clientId)) {
-        state.insert(Webhook, id, webhook);
-        state.setLookup(COUNT, clientId, count + 1);
-      }
-      return { ...toWebhookDto(webhook), secret: sealed };
-    };
-    const needs: Need[] = [
-      ClientOperations.lock(clientId),
-      { lookup: COUNT, key: clientId },
-      { newId: Webhook },
-    ];
-    return this.withDecryptedSecret(this.commands.execute(source, { needs, decide }));
+    const created = this.commands.execute(source, {
+      needs: [ClientOperations.lock(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
+      decide: (state): WebhookWithSecretDto => {
+        this.assertAllowed(body.url);
+        const count = state.lookUp(COUNT, clientId);
+        if (count >= MAX_WEBHOOKS) {
+          throw new TooManyWebhooksError();
+        }
+        const id = state.newId(Webhook);
+        const sealed = this.vault.encryptNew(id);
+        const webhook: Webhook = {
+          id,
+          clientId,
+          url: body.url,
+          types: normalizedTypes(body.types),
+          description: body.description ?? null,
+          enabled: body.enabled ?? true,
+          disabledReason: null,
+          ...NEW_RECEIVER,
+          secrets: [{ sealed, until: null }],
+          createdAt: state.now,
+        };
+        // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
+        if (ClientOperations.exists(state, clientId)) {
+          state.insert(Webhook, id, webhook);
+          state.setLookup(COUNT, clientId, count + 1);
+        }
+        return { ...toWebhookDto(webhook), secret: sealed };
+      },
+    });
+    return this.withDecryptedSecret(created);
   }
 
   update(id: number, patch: WebhookPatchDto, source: CommandSource): Promise<WebhookDto> {
