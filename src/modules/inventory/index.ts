@@ -9,16 +9,13 @@ import { INVENTORY_TABLE, InventoryService, PET_STOCK } from './inventory.servic
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
 
-/** Global, because the pets module needs the stock but cannot import this module, which depends on pets. */
+/** Global, because the pets module needs `PetStock` but cannot import this module, which depends on pets. */
 @Global()
-@Module({ providers: [{ provide: PetStock, useValue: PET_STOCK }], exports: [PetStock] })
-class PetStockModule {}
-
 @Module({
-  imports: [PetStockModule, TypeOrmModule.forFeature([InventoryItem, ListedItem])],
+  imports: [TypeOrmModule.forFeature([InventoryItem, ListedItem])],
   controllers: [InventoryController],
-  providers: [InventoryService],
-  exports: [InventoryService],
+  providers: [InventoryService, { provide: PetStock, useValue: PET_STOCK }],
+  exports: [InventoryService, PetStock],
 })
 export class InventoryModule {}
 
