@@ -20,7 +20,7 @@ import { type CatalogueCounts, exampleLines } from './catalogue-format';
 import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue, type ImportOutcome } from './import-catalogue';
 
-interface ImportOptions extends ConfirmedOptions {
+interface ImportCommandOptions extends ConfirmedOptions {
   from?: number;
   check?: boolean;
   run?: string;
@@ -59,7 +59,7 @@ export class ImportCommand extends StoreCommand {
       .option('--run <id>', 'the interrupted import that --from continues, as its message names it');
   }
 
-  protected async execute(file = '-', options: ImportOptions): Promise<void> {
+  protected async execute(file = '-', options: ImportCommandOptions): Promise<void> {
     const outcome = await this.importFrom(file, options);
     const { created, error } = outcome;
     const counts = inWords(created);
@@ -78,7 +78,7 @@ export class ImportCommand extends StoreCommand {
 
   private importFrom(
     file: string,
-    { from: fromLine, check: checkOnly, yes, run }: ImportOptions,
+    { from: fromLine, check: checkOnly, yes, run }: ImportCommandOptions,
   ): Promise<ImportOutcome> {
     return interruptible('', (signal) =>
       withProgress('Importing', 'lines', (bar) => {

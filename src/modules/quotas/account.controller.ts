@@ -141,7 +141,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatus(keyOf(request).plan, await this.counters.read(request.caller!));
+    return toStatusDto(keyOf(request).plan, await this.counters.read(request.caller!));
   }
 
   @Get('usage')
@@ -157,7 +157,7 @@ export class AccountController {
   }
 }
 
-function toStatus(plan: string, status: QuotaStatus): RateLimitStatusDto {
+function toStatusDto(plan: string, status: QuotaStatus): RateLimitStatusDto {
   const { ban, refusalsBeforeBan, acceptedAt, decidedAt } = status;
   const [minute, day] = status.windows.map(({ limit, remaining, resetAt }) => {
     return { limit, remaining, resetAt: new Date(resetAt).toISOString() };

@@ -106,13 +106,13 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
 
 type Wanted = Need | { row: Entity; id: number };
 
-interface Source {
+interface Loader {
   read: SharedRead<unknown, unknown>;
   place: number;
   keep(key: unknown, value: unknown): void;
 }
 
-interface Load extends Source {
+interface Load extends Loader {
   keys: Set<unknown>;
 }
 
@@ -123,8 +123,8 @@ async function load(
 ): Promise<void> {
   const byRead = new Map<object, Load>();
   for (const one of wanted) {
-    const source = sourceOf(one, transaction);
-    const { keys } = getOrInsert(byRead, source.read, () => ({ ...source, keys: new Set() }));
+    const loader = loaderOf(one, transaction);
+    const { keys } = getOrInsert(byRead, loader.read, () => ({ ...loader, keys: new Set() }));
     keys.add('id' in one ? one.id : 'lookup' in one ? one.key : keys.size);
   }
   const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
@@ -140,12 +140,12 @@ async function load(
  * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only
  * for the `awaited` one, which is locked first, and skips the others.
  */
-function sourceOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Source {
+function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Loader {
   const last = tables.order.length;
   if ('lookup' in wanted) {
     const { lookup } = wanted;
     const keep = (key: unknown, value: unknown) => state.keep(lookup, key, value);
-    return { read: lookup as Source['read'], place: lookup.isUnderLocks ? last : -2, keep };
+    return { read: lookup as Loader['read'], place: lookup.isUnderLocks ? last : -2, keep };
   }
   if ('newId' in wanted) {
     const keep = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
@@ -154,7 +154,7 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
   if ('part' in wanted) {
     const { part, whole } = wanted;
     const keep = (id: unknown, found: unknown) => state.keepPart({ part, whole, id: id as number }, found);
-    return { read: tables.tableOf(part).byId as Source['read'], place: tables.order.indexOf(part), keep };
+    return { read: tables.tableOf(part).byId as Loader['read'], place: tables.order.indexOf(part), keep };
   }
   const { row } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;
@@ -170,9 +170,9 @@ function sourceOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
     }
   };
   return {
-    read: read as Source['read'],
+    read: read as Loader['read'],
     place: isAwaited ? -1 : tables.order.indexOf(row),
-    keep: keep as Source['keep'],
+    keep: keep as Loader['keep'],
   };
 }
 

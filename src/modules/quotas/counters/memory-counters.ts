@@ -19,7 +19,7 @@ interface ClientEntry {
    * False if Redis reported these counts. They may be outdated, so the count of the day is read from the database before
    * use. The count of the minute is kept, because the database may know less of it.
    */
-  isComplete: boolean;
+  isFromDatabase: boolean;
   resetAt: number;
 }
 
@@ -119,7 +119,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     if (key === null) {
       this.addresses.set(tracker, windows);
     } else {
-      this.clients.set(key.clientId, { windows, isComplete: false, resetAt: key.resetAt });
+      this.clients.set(key.clientId, { windows, isFromDatabase: false, resetAt: key.resetAt });
     }
   }
 
@@ -131,7 +131,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   private async windowsOf(caller: LimitedCaller): Promise<Windows> {
     const { clientId, resetAt } = caller.key!;
     let entry = this.clients.get(clientId);
-    if (!entry?.isComplete) {
+    if (!entry?.isFromDatabase) {
       entry = (await this.clients.fetch(clientId, { context: caller, forceRefresh: true }))!;
     }
     if (resetAt > entry.resetAt) {
@@ -147,7 +147,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const isSameMinute = before !== undefined && before.resetAt >= resetAt;
     return {
       windows: { minute: isSameMinute ? before.windows.minute : minute, day },
-      isComplete: true,
+      isFromDatabase: true,
       resetAt,
     };
   }

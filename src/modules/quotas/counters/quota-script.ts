@@ -173,7 +173,7 @@ interface ScriptResult {
 }
 
 /** Converts the times of a `ScriptResult` from the clock of Redis to the clock of this instance. */
-export function toStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
+export function toQuotaStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;

@@ -6,7 +6,7 @@ import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
 import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
-import { type ScriptArgument, toStatus } from './quota-script';
+import { type ScriptArgument, toQuotaStatus } from './quota-script';
 import { type LimitedCaller, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
@@ -104,7 +104,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       answer = await ask(await this.records.windowsOf(caller.key!));
     }
     if (answer && stored) stored.windows = null;
-    return answer ? toStatus(answer, caller, this.clock.now()) : null;
+    return answer ? toQuotaStatus(answer, caller, this.clock.now()) : null;
   }
 
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
@@ -146,7 +146,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
     // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
     allowed.count -= alone.count;
-    const { counted } = toStatus(answer!, caller, this.clock.now());
+    const { counted } = toQuotaStatus(answer!, caller, this.clock.now());
     if (caller.key !== null) this.records.count(caller.key.clientId, counted, 0);
     return [caller, counted];
   }
