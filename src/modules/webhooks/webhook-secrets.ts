@@ -121,17 +121,16 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
+/** Returns the path of the file with the webhook key. Undefined if the settings have a key or an external database. */
+function keyFileOf({ webhookKey, databaseUrl, dataDirectory }: WebhookSettings): string | undefined {
+  return webhookKey === undefined && databaseUrl === undefined ? join(dataDirectory, KEY_FILE) : undefined;
+}
+
 /** Returns the file with the webhook key, which `db copy` copies too. Returns undefined if there is no such file. */
-export function webhookKeyFile({
-  webhookKey,
-  databaseUrl,
-  dataDirectory,
-}: WebhookSettings): CopiedFile | undefined {
-  const path = join(dataDirectory, KEY_FILE);
+export function webhookKeyFile(settings: WebhookSettings): CopiedFile | undefined {
+  const path = keyFileOf(settings);
   const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to the content of that file.`;
-  return webhookKey === undefined && databaseUrl === undefined && existsSync(path)
-    ? { path, hint }
-    : undefined;
+  return path !== undefined && existsSync(path) ? { path, hint } : undefined;
 }
 
 /**
@@ -139,10 +138,10 @@ export function webhookKeyFile({
  * the first start.
  */
 export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
-  if (settings.webhookKey !== undefined || settings.databaseUrl !== undefined) {
+  const file = keyFileOf(settings);
+  if (file === undefined) {
     return settings;
   }
-  const file = join(settings.dataDirectory, KEY_FILE);
   // Use `lstat`, so that a link counts as a file even if its target is on a disk that is not mounted.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
