@@ -69,7 +69,9 @@ export const WEBHOOKS: Feature = {
   outgoing: {
     name: 'webhooks',
     max: WEBHOOK_SOCKETS,
-    limit: (app, sockets) => app.get(DeliveryWorker).limitSockets(sockets),
+    limit: (app, sockets) => {
+      app.get(Sender).maxIdle = app.get(DeliveryQueue).limitSockets(sockets);
+    },
   },
   schemas: WEBHOOK_SCHEMAS,
   metrics: deliveryMetrics,

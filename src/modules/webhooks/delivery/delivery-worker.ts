@@ -57,10 +57,6 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  limitSockets(sockets: number): void {
-    this.sender.maxIdle = this.queue.limitSockets(sockets);
-  }
-
   onApplicationBootstrap(): void {
     ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
     [this.dispatching, this.sending, this.limitingBacklogs].forEach((task) => task.start());
