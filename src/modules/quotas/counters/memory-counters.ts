@@ -31,21 +31,41 @@ export interface AllowedAlone {
   count: number;
 }
 
+/** Returns the options of a cache. */
+const bounds = () => ({
+  // `max` instead of `maxSize` would allocate memory for all entries at the start.
+  maxSize: MAX_ENTRIES,
+  sizeCalculation: () => 1,
+  ttl: IDLE_MS,
+  ttlResolution: SWEEP_MS,
+  updateAgeOnGet: true,
+  // Tests replace the global `performance`. Pass the current object, because lru-cache otherwise uses the original one.
+  perf: performance,
+});
+
 /** Counts requests in memory. The counts of a client are read from the database at its first request. */
 export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   /**
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with
    * the full limit.
    */
-  private readonly clients: LRUCache<number, ClientEntry, LimitedCaller>;
-  private readonly bans: LRUCache<number, BanState>;
-  private readonly addresses: LRUCache<string, Windows>;
+  private readonly clients = new LRUCache<number, ClientEntry, LimitedCaller>({
+    ...bounds(),
+    fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
+    noDeleteOnFetchRejection: true,
+    // Requests that wait for a read of the database get its result even if the entry is replaced in the meantime.
+    ignoreFetchAbort: true,
+  });
+  private readonly bans = new LRUCache<number, BanState>({ ...bounds(), memoMethod: newBanState });
+  private readonly addresses = new LRUCache<string, Windows>({ ...bounds(), memoMethod: newWindows });
   /**
    * Requests that were allowed in memory and that Redis has not counted yet, by client or address. Empty if the service does
    * not use Redis.
    */
-  readonly allowedAlone: LRUCache<string, AllowedAlone>;
-  private readonly sweeper: NodeJS.Timeout;
+  readonly allowedAlone = new LRUCache<string, AllowedAlone>(bounds());
+  private readonly sweeper = setInterval(() => {
+    [this.clients, this.bans, this.addresses, this.allowedAlone].forEach((cache) => cache.purgeStale());
+  }, SWEEP_MS).unref();
 
   constructor(
     records: QuotaRecords,
@@ -54,28 +74,6 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     private readonly isShare = false,
   ) {
     super(records);
-    const bounds = {
-      // `max` instead of `maxSize` would allocate memory for all entries at the start.
-      maxSize: MAX_ENTRIES,
-      sizeCalculation: () => 1,
-      ttl: IDLE_MS,
-      ttlResolution: SWEEP_MS,
-      updateAgeOnGet: true,
-      // Tests replace the global `performance`. Pass the current object, because lru-cache otherwise uses the original one.
-      perf: performance,
-    };
-    this.clients = new LRUCache<number, ClientEntry, LimitedCaller>({
-      ...bounds,
-      fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
-      noDeleteOnFetchRejection: true,
-      // Requests that wait for a read of the database get its result even if the entry is replaced in the meantime.
-      ignoreFetchAbort: true,
-    });
-    this.bans = new LRUCache<number, BanState>({ ...bounds, memoMethod: newBanState });
-    this.addresses = new LRUCache<string, Windows>({ ...bounds, memoMethod: newWindows });
-    this.allowedAlone = new LRUCache<string, AllowedAlone>(bounds);
-    const caches = [this.clients, this.bans, this.addresses, this.allowedAlone];
-    this.sweeper = setInterval(() => caches.forEach((cache) => cache.purgeStale()), SWEEP_MS).unref();
   }
 
   onModuleDestroy(): void {
