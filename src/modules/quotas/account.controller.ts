@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Integer, OneOf, Operation, Tag, Timestamp, TrueOrFalse } from '#libs/http';
 import { ClientId, keyOf, ScopeByMethod } from '../auth';
-import { newBanState, nextBanMs } from './rules/bans';
+import { nextBanMs } from './rules/bans';
 import type { QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import { USAGE_DAYS } from './usage-day.entity';
@@ -170,7 +170,7 @@ function toStatusDto(plan: string, status: QuotaStatus): RateLimitStatusDto {
       banned: acceptedAt !== null,
       ...(acceptedAt === null ? {} : { until: new Date(acceptedAt).toISOString() }),
       refusalsBeforeBan,
-      nextBanSeconds: nextBanMs(ban ?? newBanState(), decidedAt) / 1000,
+      nextBanSeconds: nextBanMs(ban!, decidedAt) / 1000,
     },
   };
 }

@@ -5,7 +5,7 @@ import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
 import { banEndOf, ClientsService, describeKey, type IssuedKey } from '../auth';
-import { type BanState, banByOperator, banLevel, isBanned, newBanState, unban } from './rules/bans';
+import { banByOperator, banLevel, isBanned, type StoredBan, unban } from './rules/bans';
 import { limitsOf, type WindowStatus, rollWindows } from './rules/limits';
 import { QuotaRecords, writeBan } from './counters/quota-records';
 import { UsageDay } from './usage-day.entity';
@@ -24,7 +24,7 @@ export class QuotasService {
   /** Bans a key. The default duration is that of the key's next automatic ban. @returns the end of the ban */
   ban(keyId: number, durationMs?: number): Promise<Date> {
     return this.database.transaction(async (transaction) => {
-      const ban = banStateOf(await this.clients.lockKey(keyId, transaction));
+      const ban = storedBanOf(await this.clients.lockKey(keyId, transaction));
       banByOperator(ban, this.clock.now(), durationMs);
       await writeBan(transaction, keyId, ban);
       const bannedUntil = new Date(ban.bannedUntil);
@@ -37,7 +37,7 @@ export class QuotasService {
   /** Lifts the ban of a key. @returns true if the key was banned */
   unban(keyId: number): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      const before = banStateOf(await this.clients.lockKey(keyId, transaction));
+      const before = storedBanOf(await this.clients.lockKey(keyId, transaction));
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
@@ -118,7 +118,7 @@ export class QuotasService {
       keys: keys.map((key) => {
         const { id, endsWith, state } = describeKey(key, now);
         const bannedUntil = banEndOf(key, now);
-        return { id, endsWith, state, bannedUntil, banLevel: banLevel(banStateOf(key), now) };
+        return { id, endsWith, state, bannedUntil, banLevel: banLevel(storedBanOf(key), now) };
       }),
     };
   }
@@ -133,12 +133,12 @@ export class QuotasService {
   }
 }
 
-function banStateOf({
+function storedBanOf({
   banLevel: level,
   bannedUntil,
   bannedByOperator: byOperator,
-}: IssuedKey['record']): BanState {
-  return { ...newBanState(), level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator };
+}: IssuedKey['record']): StoredBan {
+  return { level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator, changedAt: 0 };
 }
 
 /** `resetAt` is null if the client has used nothing, because the minute starts with the first request. */

@@ -130,11 +130,9 @@ export class Reads {
     const groups = [...sent.pending.values()];
     const work = (session: Session) =>
       session.corked(() => Promise.all(groups.map((group) => this.load(session, group, sent))));
-    try {
-      await inContext(groups[0]!, () => this.withSession(work));
-    } catch (error) {
-      rejectAll(sent.pending, error);
-    }
+    await inContext(groups[0]!, () => this.withSession(work)).catch((error: unknown) =>
+      rejectAll(sent.pending, error),
+    );
     this.running = this.running.filter((other) => other !== sent);
     this.start();
   }

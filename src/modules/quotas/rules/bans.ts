@@ -82,21 +82,18 @@ export function countRefusal(ban: BanState, now: number, windowEnd: number, perM
   if (now >= ban.seriesStart + NOTICE_MS) ban.refusals += 1;
   if (refusalsBeforeBan(ban, perMinute, now) > 0) return false;
   const level = Math.min(banLevel(ban, now) + 1, BAN_DURATIONS_MS.length);
-  startBan(ban, { level, bannedUntil: now + nextBanMs(ban, now), byOperator: false });
+  const started = { level, bannedUntil: now + nextBanMs(ban, now), byOperator: false };
+  Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
   return true;
 }
 
 /** Bans a key on behalf of an operator. The new ban replaces a current ban and does not raise the ban level. */
-export function banByOperator(ban: BanState, now: number, durationMs = nextBanMs(ban, now)): void {
-  startBan(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
-}
-
-function startBan(ban: BanState, started: Omit<StoredBan, 'changedAt'>): void {
-  Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });
+export function banByOperator(ban: StoredBan, now: number, durationMs = nextBanMs(ban, now)): void {
+  Object.assign(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
 }
 
 /** Lifts the current ban, if there is one. If the ban was automatic, the ban level is lowered again. */
-export function unban(ban: BanState, now: number): void {
+export function unban(ban: StoredBan, now: number): void {
   if (!isBanned(ban, now)) return;
   if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);
   ban.bannedUntil = now;
