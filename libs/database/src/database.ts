@@ -22,9 +22,7 @@ const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`
 const WITHOUT_NAMES =
   'A prepared statement is missing on a database connection, probably because of a pooler that does not keep prepared statements. For ten minutes the service prepares no statements, so PostgreSQL plans each statement anew.';
 
-/**
- * PostgreSQL's error code for a write that is refused because the transaction is read-only, for example on a standby.
- */
+/** PostgreSQL's error code for a write in a read-only transaction, for example on a standby. */
 const READ_ONLY = '25006';
 
 export class ReadOnlyDatabaseError extends Error {

@@ -174,9 +174,7 @@ function pageById(list: List): string {
   return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT most`;
 }
 
-/**
- * Limits the rows to the size of the page. The second, constant limit helps PostgreSQL to estimate the number of rows.
- */
+/** Limits the rows to the size of the page. The constant limit helps PostgreSQL to estimate the number of rows. */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
   return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;

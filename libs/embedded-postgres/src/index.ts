@@ -63,9 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/**
- * Creates a folder and its parents. `mkdirSync` with `recursive` would hide some errors, or never return below /proc.
- */
+/** Creates a folder and its parents. `mkdirSync` with `recursive` hides some errors, or never returns below /proc. */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

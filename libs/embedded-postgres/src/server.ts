@@ -80,9 +80,7 @@ async function connectAsOwner(server: Server): Promise<Connection> {
   }
 }
 
-/**
- * Connects, and makes this process the owner of the server. Returns errors that may be temporary, and throws others.
- */
+/** Connects, and makes this process the owner of the server. Returns errors that may be temporary. */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
     ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },

@@ -115,9 +115,7 @@ export function ScopeByMethod(): ClassDecorator {
   });
 }
 
-/**
- * Declares who may call an operation. `any key` means a valid key with any scope; `public` means that no key is needed.
- */
+/** Declares who may call an operation: `any key` means a valid key with any scope, `public` that no key is needed. */
 export function Access(access: 'any key' | 'public'): MethodDecorator {
   return AddRouteConfig({ access });
 }

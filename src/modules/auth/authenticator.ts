@@ -92,9 +92,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Returns the key of a request if it is valid, otherwise the error to respond with. Rejects if the database cannot be read.
-   */
+  /** Returns the key of a request or, if the key is not valid, the error. Rejects if the database cannot be read. */
   async identify(request: FastifyRequest): Promise<Identity> {
     const text = presentedKey(request.raw);
     if (typeof text !== 'string') {

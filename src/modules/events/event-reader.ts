@@ -43,9 +43,7 @@ export function eventJson(id: string, time: string, data: string): string {
         '","data":', ${data}, '}')`;
 }
 
-/**
- * SQL expression for an event as JSON. The feed and webhooks use the same expression, so that both send the same text.
- */
+/** SQL expression for an event as JSON, which the feed and webhooks share, so that both send the same text. */
 export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
 const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
         ',"event":', ${EVENT_JSON}, '}')`;
@@ -96,9 +94,7 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
       SELECT ${FEED_POSITION} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
     ) AS reached ON true`;
 
-/**
- * Finds the position from which to continue after a loss of events: the newest event that is at least a minute older.
- */
+/** Finds the position from which to continue after a loss of events: the newest event at least a minute older. */
 const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;
 

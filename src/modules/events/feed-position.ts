@@ -11,9 +11,7 @@ export interface FeedPosition {
    * event.
    */
   time: number;
-  /**
-   * Number of events shortly before this event. The number differs in a database that has lost some of these events.
-   */
+  /** Number of events shortly before this event, which differs if the database has lost some of these events. */
   countBefore: number;
 }
 

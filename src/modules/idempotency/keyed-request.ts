@@ -116,9 +116,7 @@ export class KeyedRequest {
     private readonly isSame = (kept: string): boolean => kept === fingerprint,
   ) {}
 
-  /**
-   * Wraps a command so that it takes effect only once. A later command with the same key returns the stored response.
-   */
+  /** Wraps a command so that it takes effect once. A later command with the same key returns the stored response. */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
     this.isSent = true;

@@ -102,9 +102,7 @@ export class OrdersService {
     });
   }
 
-  /**
-   * Finds the pet to lock before the order is read. This early read is safe, because the pet of an order never changes.
-   */
+  /** Finds the pet to lock before the order is read, which is safe, because the pet of an order never changes. */
   private async petOf(id: number, source: CommandSource): Promise<number> {
     return (await this.get(id, source.caller)).petId;
   }
@@ -150,9 +148,7 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
   };
 };
 
-/**
- * Reports changes of orders in the event feed. A cancellation is also a change, because the row of a cancelled order is kept.
- */
+/** Reports changes of orders in the event feed. A cancellation is a change too: the row of the order is kept. */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),

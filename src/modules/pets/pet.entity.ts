@@ -18,9 +18,7 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /**
-   * Null after the pet was deleted. The category is then in `formerCategoryId`, which does not prevent the category's deletion.
-   */
+  /** Null after the pet was deleted: the category is then in `formerCategoryId`, and can be deleted. */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;

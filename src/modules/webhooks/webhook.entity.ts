@@ -63,9 +63,7 @@ export class Webhook {
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /**
-   * Until the first successful delivery, nothing is sent before this time, so that a broken receiver gets few requests.
-   */
+  /** Until the first success, nothing is sent before this time, so that a broken receiver gets few requests. */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 

@@ -91,9 +91,7 @@ export class CommandExecutor {
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
   }
 
-  /**
-   * Takes commands that all wait for the same lock on the same row, so that their batch has to wait for a single row.
-   */
+  /** Takes commands that wait for the same lock on the same row, so that their batch waits for a single row. */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);
     let first: RowNeed | undefined;

@@ -5,9 +5,7 @@ import type { Session, SharedRead, Statement, StoredRow } from './session';
 /** The caller id of reads that the service makes for itself and not for a client. */
 export const SERVICE_CALLER: number = 0;
 
-/**
- * Maximum statements that are sent together on one connection, because PostgreSQL executes them one after the other.
- */
+/** Maximum statements that are sent together on one connection, where PostgreSQL executes one after the other. */
 const MAX_TOGETHER = 20;
 /** Maximum connections for reads. One more may be used while a connection has been busy for more than 100 ms. */
 const MAX_CONNECTIONS = 3;

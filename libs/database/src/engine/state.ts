@@ -194,9 +194,7 @@ export class State {
     return this.needed(lookup, key).value as Value;
   }
 
-  /**
-   * Sets the value of a lookup for the later commands of the batch, for example a count that now includes a new row.
-   */
+  /** Sets the value of a lookup for later commands of the batch, for example a count that includes a new row. */
   setLookup<Key, Value>(lookup: Lookup<Key, Value>, key: Key, value: Value): void {
     this.change(this.needed(lookup, key), value);
   }

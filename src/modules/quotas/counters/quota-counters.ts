@@ -16,9 +16,7 @@ export interface LimitedCaller {
 
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
-/**
- * Counts requests and bans keys, in memory or in Redis. Also saves counts and bans in the database, where they survive a restart.
- */
+/** Counts requests and bans keys, in memory or in Redis. The database keeps counts and bans for a restart. */
 export abstract class QuotaCounters {
   /** True while this instance counts alone because Redis is unavailable. */
   isDegraded = false;

@@ -77,9 +77,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.bansEarned.flushSoon();
   }
 
-  /**
-   * Returns a client's counts from the database, after saving pending counts. Requests before `resetAt` do not count.
-   */
+  /** Saves pending counts, and returns a client's counts from the database. Requests before `resetAt` do not count. */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();

@@ -5,9 +5,7 @@ const HOUR_MS = 3_600_000;
 
 /** Refusals within this time form one series. A key is banned for too many refusals in one series. */
 export const SERIES_MS = MINUTE_MS;
-/**
- * Refusals in this time do not count, because the client may have sent those requests before it received the first 429.
- */
+/** Refusals in this time do not count: the client may have sent the requests before the first 429 arrived. */
 export const NOTICE_MS = 2_000;
 /** On every plan, a key is banned only after more than this many refused requests (429) in one series. */
 export const ALWAYS_TOLERATED = 10;

@@ -21,9 +21,7 @@ const EXPIRED = 'The event is older than 30 days.';
 
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /**
-   * The metric has no label for the webhook, because Prometheus would keep a separate time series for each webhook.
-   */
+  /** The metric has no label for the webhook: Prometheus would keep a separate time series for each webhook. */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
