@@ -92,10 +92,7 @@ export class RepeatingTask {
 interface WriteBehindOptions<Entry> {
   name: string;
   intervalMs: number;
-  /**
-   * Writes all entries of `batch` atomically. Entries may be written twice: after a failure, the same entries are
-   * passed again.
-   */
+  /** Writes `batch` atomically. After a failure, the entries are passed again, and may be written twice. */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;
 }

@@ -101,10 +101,7 @@ async function createTables(reading: EntityManager, writing: EntityManager): Pro
   }
 }
 
-/**
- * Sets the text formats of dates, numbers and bytes. COPY sends values as text, so both servers must use the same
- * formats.
- */
+/** Sets the text formats of dates, numbers and bytes: COPY sends text, so both servers need the same formats. */
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 

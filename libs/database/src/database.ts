@@ -10,10 +10,7 @@ import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
 
-/**
- * A running transaction. Functions may pass the transaction on, but must not keep a reference after the transaction's
- * end.
- */
+/** A running transaction. Functions may pass the transaction on, but must keep no reference after its end. */
 export type Transaction = EntityManager;
 
 /** Ends the transaction after ten idle seconds, so that a process that hangs does not keep its row locks. */

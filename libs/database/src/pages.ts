@@ -25,10 +25,7 @@ type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 interface Selection {
   /** SQL conditions on the leading columns of the index that serves the list. */
   conditions: readonly string[];
-  /**
-   * Filters the list by a column with few distinct values, such as a status. `sorted` is the column's sort order in the
-   * index.
-   */
+  /** Filters by a column with few distinct values, such as a status. `sorted` is the column's order in the index. */
   within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
   named?: NameSearch | undefined;
   /** Properties with long texts. A page ends before these texts exceed 256 KiB. */

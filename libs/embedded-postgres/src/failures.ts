@@ -4,10 +4,7 @@
  */
 const FATAL = /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort |terminating |postmaster exited )/;
 
-/**
- * Returns the line of `output` that best explains why a program failed: the last fatal error, or else the last error or
- * line.
- */
+/** Returns the line of `output` that best explains a failure: the last fatal error, or else the last error or line. */
 export function reasonIn(output: string): string {
   const lines = output.split(/\r?\n/).filter((line) => line.trim() !== '');
   const best =

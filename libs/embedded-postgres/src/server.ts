@@ -34,10 +34,7 @@ export interface Server {
 
 export class ServerInUseError extends EmbeddedPostgresError {}
 
-/**
- * Signals with which people and systems stop a server. After any other signal, the server has crashed and would crash
- * again.
- */
+/** Signals with which people and systems stop a server. After any other signal, the server would crash again. */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
 const NOT_LISTENING_CODES = ['ENOENT', 'ECONNREFUSED'];
@@ -123,10 +120,7 @@ function pidIn(file: string): number {
   }
 }
 
-/**
- * True if a server may be started in a folder. Removes lock files of a dead server, which could keep PostgreSQL from
- * starting.
- */
+/** True if a server may be started in a folder. Removes lock files of a dead server, which could prevent a start. */
 function isFree({ cluster }: DataFolder): boolean {
   for (const name of ['postmaster.pid', `.s.PGSQL.${PORT}.lock`]) {
     const file = join(cluster, name);

@@ -17,10 +17,7 @@ export interface ClientKey {
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;
-  /**
-   * The last ban, which may have ended. `changedAt` increases with each change, so the larger value belongs to the
-   * newer ban.
-   */
+  /** The last ban, which may have ended. `changedAt` increases with each change: the larger value is the newer ban. */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
   /** When an operator last reset the client's limits; 0 if never. */
   resetAt: number;

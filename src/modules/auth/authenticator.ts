@@ -40,10 +40,7 @@ interface KnownKey {
   key: ClientKey | null;
 }
 
-/**
- * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
- * database busy.
- */
+/** Looks up all waiting keys with one statement, so that a flood of forged keys does not keep the database busy. */
 const KEYS: SharedRead<string, KnownKey> = {
   maxKeys: MAX_KEYS,
   statementFor: (digests) => ({ text: KEYS_BY_DIGEST, values: [digests], isUnprepared: true }),
@@ -108,10 +105,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     return identity;
   }
 
-  /**
-   * Returns the key of a request from the cache, even an outdated one, for error responses while the database cannot be
-   * read.
-   */
+  /** Returns the key of a request from the cache, even an outdated one, while the database cannot be read. */
   lastKnown(request: FastifyRequest): Identity {
     return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));
   }

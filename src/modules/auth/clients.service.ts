@@ -79,10 +79,7 @@ export class ClientsService {
     return client;
   }
 
-  /**
-   * Finds a client and locks its row until the end of the transaction, so that no other transaction adds a key to the
-   * client.
-   */
+  /** Finds a client and locks its row: until the transaction's end, no other transaction adds a key to the client. */
   private lock(name: string, transaction: Transaction): Promise<Client> {
     return this.get(name, transaction, { mode: 'pessimistic_write' });
   }

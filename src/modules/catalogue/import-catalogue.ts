@@ -121,10 +121,7 @@ class ImportRun {
     isNdjson: false,
     run: this.options.run ?? randomUUID(),
   };
-  /**
-   * Maps ids of categories in the file to ids in the store. The value is undefined until the category is created or
-   * found.
-   */
+  /** Maps ids of categories in the file to ids in the store, or to undefined until a category is created or found. */
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();

@@ -58,10 +58,7 @@ const countEarlier = (position: string, time: string): string =>
 
 const FEED_POSITION = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
-/**
- * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`); null matches all
- * events.
- */
+/** Returns the SQL condition of a filter. `type` and `pet` are numbers of parameters (3 for `$3`); null matches all. */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 

@@ -6,10 +6,7 @@ import { InvalidCursorError } from '#libs/http';
  */
 export interface FeedPosition {
   position: number;
-  /**
-   * When the event was written, in unix microseconds. After a failover, another event may get the position of a lost
-   * event.
-   */
+  /** When the event was written, in unix microseconds. After a failover, another event may have the position. */
   time: number;
   /** Number of events shortly before this event, which differs if the database has lost some of these events. */
   countBefore: number;

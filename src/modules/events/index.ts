@@ -21,10 +21,7 @@ class EventLogModule {}
 @Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
 class EventsModule {}
 
-/**
- * Keep events two days longer than promised, because webhook deliveries, which can be retried for 31 days, need the
- * events.
- */
+/** Keep events two days longer than promised, because webhook deliveries need the events for up to 31 days. */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 

@@ -11,10 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Parameter decorator: returns the client that sends a command, and applies `If-Match` and `Idempotency-Key` to the
- * command.
- */
+/** Parameter decorator: the client that sends a command, with the `If-Match` and `Idempotency-Key` of the request. */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;

@@ -21,10 +21,7 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
-  /**
-   * Idempotency keys of the requests that this process is handling. A lock in the database protects against other
-   * processes.
-   */
+  /** Idempotency keys of the running requests. A lock in the database protects against other processes. */
   private readonly running = new Set<string>();
 
   constructor(private readonly commands: CommandExecutor) {}
@@ -61,10 +58,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     );
   }
 
-  /**
-   * Handles an invalid request. If a response is stored for its idempotency key, sends that response instead of the
-   * error.
-   */
+  /** Handles an invalid request: sends the response that is stored for its idempotency key, or else the error. */
   private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;

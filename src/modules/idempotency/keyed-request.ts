@@ -64,10 +64,7 @@ const CLAIMS: Lookup<string, boolean> = {
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
 
-/**
- * Finds the stored responses of several idempotency keys. Without LATERAL and LIMIT 1, PostgreSQL could read the whole
- * table.
- */
+/** Finds the responses of several idempotency keys. Without LATERAL and LIMIT 1, the whole table could be read. */
 const FIND_RESPONSES = `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`;

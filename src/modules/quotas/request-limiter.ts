@@ -118,10 +118,7 @@ const IPV6_PREFIX = 56;
 /** All invalid addresses share one limit. Otherwise a caller could avoid the limit with invalid addresses in X-Forwarded-For. */
 const NO_ADDRESS = 'unknown';
 
-/**
- * Returns the text by which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4
- * address.
- */
+/** Returns the text by which requests from an address are counted. An IPv4-mapped address counts as IPv4. */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

@@ -1,9 +1,6 @@
 import { type Values, integer, isWellFormedUrl, taking, variable } from '../../runtime/environment';
 
-/**
- * Matches only URLs of which ioredis understands every part. Other parts would be ignored, or make every connection
- * fail.
- */
+/** Matches URLs of which ioredis understands every part. Other parts would be ignored, or prevent a connection. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =
   'a redis:// or rediss:// URL, whose path may only be a database number, or several URLs without a path, separated by commas';

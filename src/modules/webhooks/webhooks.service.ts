@@ -289,10 +289,7 @@ export class WebhooksService {
     });
   }
 
-  /**
-   * Decrypts the secret in a response. This happens last, so that only the encrypted secret is stored for an
-   * Idempotency-Key.
-   */
+  /** Decrypts the secret in a response, last of all: only the encrypted secret is stored for an Idempotency-Key. */
   private async withDecryptedSecret(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {
@@ -329,10 +326,7 @@ function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' 
   return { status: 'pending', attempts: 0, dueAt: state.now };
 }
 
-/**
- * Deletes the webhooks of a deleted client. When a key is revoked, tells the operator which webhooks of its client
- * continue.
- */
+/** Deletes the webhooks of a deleted client. When a key is revoked, tells which webhooks of its client continue. */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['clientDependent']> = {
   async end(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });

@@ -194,10 +194,7 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
   }
 }
 
-/**
- * Builds all statements before any statement is sent, because an error while building a statement must prevent the
- * commit.
- */
+/** Builds all statements before sending the first: an error while building a statement must prevent the commit. */
 function writesOf({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({
     table: tables.tableOf(entity),

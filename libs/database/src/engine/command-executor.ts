@@ -25,10 +25,7 @@ interface Connections {
 }
 
 export interface WriteModel {
-  /**
-   * The entities whose rows commands change, in the order in which rows are locked and written: parents before
-   * children.
-   */
+  /** The entities whose rows commands change, in the order of locks and writes: parents before children. */
   readonly tables: readonly Entity[];
   /** Called after each command, for example to record the command's changes in the event feed. */
   readonly afterCommand: (state: State) => void;

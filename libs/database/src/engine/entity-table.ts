@@ -118,10 +118,7 @@ export class EntityTable<Row extends object> {
     };
   }
 
-  /**
-   * Returns the column values of an entity. Dates become ISO text, because the driver writes some dates in arrays
-   * inexactly.
-   */
+  /** Returns the column values of an entity, with dates as ISO text: the driver writes some dates inexactly. */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {
       const value: unknown = Reflect.get(row, propertyName);

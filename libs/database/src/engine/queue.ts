@@ -17,10 +17,7 @@ export interface Waiting {
    */
   round: number;
   since: number;
-  /**
-   * The async context of the request that added the item, so that the spans of the work belong to the trace of the
-   * request.
-   */
+  /** The async context of the request that added the item, so that the request's trace has the spans of the work. */
   context: AsyncResource;
   resolve: (result: unknown) => void;
   reject: (error: unknown) => void;

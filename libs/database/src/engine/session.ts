@@ -23,10 +23,7 @@ export interface StatementResult {
   rows: StoredRow[];
 }
 
-/**
- * A read that one statement does for many requests: requests that arrive while a statement runs share the next
- * statement.
- */
+/** A read by one statement for many requests: requests that arrive while a statement runs share the next one. */
 export interface SharedRead<Key, Result> {
   readonly maxKeys?: number;
   statementFor(keys: readonly Key[]): Statement;

@@ -51,10 +51,7 @@ export interface Command<Result = unknown> {
   needsNoRows?(state: State): boolean;
 }
 
-/**
- * The result with which `decide` rejects a command and still commits its changes. A thrown error would discard the
- * changes.
- */
+/** The result with which `decide` rejects a command and commits its changes. A thrown error discards the changes. */
 export class Rejection {
   constructor(readonly error: unknown) {}
 }
@@ -70,10 +67,7 @@ export interface CommandSource {
 
 type Change = 'insert' | 'update' | 'delete';
 
-/**
- * A row before and after a command. `before` is null if the command inserted the row, `after` if the command deleted
- * the row.
- */
+/** A row before and after a command. `before` is null after an insertion, `after` after a deletion. */
 export interface RowChange<Changed extends object = object> {
   before: Changed | null;
   after: Changed | null;

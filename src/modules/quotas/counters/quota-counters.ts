@@ -23,10 +23,7 @@ export abstract class QuotaCounters {
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /**
-   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing in the
-   * database.
-   */
+  /** Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing. */
   abstract apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   async take(caller: LimitedCaller): Promise<QuotaStatus> {

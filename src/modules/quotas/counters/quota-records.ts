@@ -12,10 +12,7 @@ import { StoreIdentity, UsageDay } from '../usage-day.entity';
 
 const INTERVAL_MS = 1_000;
 
-/**
- * Counts that are not saved yet. `requests` and `refunds` are added to the saved counts; `minute` replaces the saved
- * count.
- */
+/** Counts that are not saved yet. `minute` replaces the saved count; `requests` and `refunds` are added. */
 interface Counted {
   clientId: number;
   day: number;

@@ -105,10 +105,7 @@ export class RedisConnection {
     return Promise.race([command, this.deadline]);
   }
 
-  /**
-   * Rejects after the timeout. Commands that start at about the same time share one deadline, because many timers are
-   * slow.
-   */
+  /** Rejects after the timeout. Commands of about the same time share one deadline, because many timers are slow. */
   private async startDeadline(): Promise<never> {
     for (let timer = 0; timer <= TIMERS; timer += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });

@@ -15,10 +15,7 @@ const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
 /** Maximum number of deliveries to a webhook at the same time, once a first delivery has succeeded. */
 const MAX_CONCURRENT = 4;
-/**
- * Until a lease ends, no other process sends the delivery. Much longer than an attempt takes, because a process may be
- * busy.
- */
+/** Until a lease ends, no other process sends the delivery. Much longer than an attempt: a process may be busy. */
 const LEASE_MS = 60_000;
 const MAX_SLOTS_OF_A_KIND = 500;
 /** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
@@ -190,10 +187,7 @@ const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
     WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`;
 
-/**
- * Queue of deliveries in the database. An instance leases a delivery for a minute, during which no other instance sends
- * it.
- */
+/** Queue of deliveries in the database. While an instance leases a delivery, no other instance sends it. */
 @Injectable()
 export class DeliveryQueue {
   /** Maximum number of concurrent deliveries to quick webhooks. The same maximum applies to slow webhooks. */
