@@ -10,11 +10,12 @@ import { DeliveryQueue, foundByDeliveries, WEBHOOK_SOCKETS } from './delivery/de
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Sender } from './delivery/sender';
 import type { WebhookSettings } from './settings';
+import { WEBHOOKS_OF_CLIENT, WebhookAdministrationService } from './webhook-administration.service';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
 import { SecretVault, WebhookKeyCheck, webhookKeyFile, withWebhookKey } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
-import { WEBHOOKS_OF_CLIENT, WebhooksService } from './webhooks.service';
+import { WebhooksService } from './webhooks.service';
 
 const ADDRESS_POLICY: Provider = {
   provide: AddressPolicy,
@@ -24,8 +25,8 @@ const ADDRESS_POLICY: Provider = {
 
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery, DispatchPosition])],
-  providers: [ADDRESS_POLICY, SecretVault, WebhooksService],
-  exports: [AddressPolicy, SecretVault, WebhooksService, TypeOrmModule],
+  providers: [ADDRESS_POLICY, SecretVault, WebhookAdministrationService, WebhooksService],
+  exports: [AddressPolicy, SecretVault, WebhookAdministrationService, WebhooksService, TypeOrmModule],
 })
 class WebhookAdministrationModule {}
 

@@ -20,9 +20,10 @@ import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { ClientsService, RunningService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
+import { WebhookAdministrationService, type WebhookOverview } from './webhook-administration.service';
 import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';
-import { type WebhookOverview, WebhooksService } from './webhooks.service';
+import { WebhooksService } from './webhooks.service';
 
 const BY_OPERATOR = 'The operator disabled the webhook.';
 /** How long the command waits for the result of a test event. A receiver may take up to 15 seconds. */
@@ -68,6 +69,7 @@ function declareWebhook(command: Commander): Commander {
 export class WebhooksCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly webhooks!: WebhooksService;
+  @Inject() private readonly administration!: WebhookAdministrationService;
   @Inject() private readonly service!: RunningService;
 
   @Subcommand({
@@ -78,7 +80,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async list(reference: string | undefined, options: OutputOptions): Promise<void> {
     const client = reference === undefined ? undefined : (await this.clients.get(reference)).name;
-    const overviews = await this.webhooks.overviews({ client });
+    const overviews = await this.administration.overviews({ client });
     const rows = overviews.map((overview) => describe(overview, options));
     const lessImportant = ['types', 'failingSince', 'reason', 'failed', 'client'];
     printMany(rows, options, 'There are no webhooks.', lessImportant);
@@ -99,7 +101,7 @@ export class WebhooksCommand extends CommandGroup {
     declare: declareWebhook,
   })
   async enable(id: number, options: OutputOptions): Promise<void> {
-    await this.webhooks.setEnabled(id, true);
+    await this.administration.setEnabled(id, true);
     await this.show(id, options);
   }
 
@@ -110,7 +112,7 @@ export class WebhooksCommand extends CommandGroup {
       declareWebhook(command).option('--reason <text>', 'reason that is shown to the client', shortText(500)),
   })
   async disable(id: number, options: OutputOptions & { reason?: string }): Promise<void> {
-    await this.webhooks.setEnabled(id, false, options.reason ?? BY_OPERATOR);
+    await this.administration.setEnabled(id, false, options.reason ?? BY_OPERATOR);
     await this.show(id, options);
   }
 
@@ -153,7 +155,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async retry(id: number, options: OutputOptions): Promise<void> {
     const { enabled } = (await this.existing(id)).webhook;
-    const retried = await this.webhooks.retryFailed(id);
+    const retried = await this.administration.retryFailed(id);
     const due = `${counted(retried, 'delivery is', 'deliveries are')} due`;
     const disabled = `${due}, but the webhook is disabled. To send: ${PETSTORE} webhooks enable ${id}`;
     printDone(enabled ? `${due} now.` : disabled, { id, retried }, options);
@@ -165,7 +167,7 @@ export class WebhooksCommand extends CommandGroup {
   }
 
   private async existing(id: number): Promise<WebhookOverview> {
-    const [overview] = await this.webhooks.overviews({ id });
+    const [overview] = await this.administration.overviews({ id });
     if (overview === undefined) {
       throw new OperatorError(`There is no webhook ${id}.`, 'webhook_not_found');
     }
@@ -174,7 +176,7 @@ export class WebhooksCommand extends CommandGroup {
 
   private async attemptOf(deliveryId: number) {
     for (let waited = 0; waited < TEST_MS; waited += TEST_POLL_MS) {
-      const delivery = await this.webhooks.delivery(deliveryId);
+      const delivery = await this.administration.delivery(deliveryId);
       if (delivery?.lastAttemptAt) {
         return delivery;
       }

@@ -19,7 +19,7 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export interface StoredBan {
-  /** Level after the last ban, 0 to 5: a higher level makes the next ban longer. `banLevel` returns the present level. */
+  /** Level after the last ban, 0 to 5: a higher level lengthens the next ban. `banLevel` returns the present level. */
   level: number;
   bannedUntil: number;
   byOperator: boolean;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Delivery } from '#libs/client';
-import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.service';
+import { WebhookAdministrationService } from '../../../../src/modules/webhooks/webhook-administration.service';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
@@ -123,7 +123,7 @@ describe('deliveries', () => {
 
     // Nothing is sent while the webhook is disabled.
     await caller.patch(webhook.path, { enabled: false });
-    expect(await service.app.get(WebhooksService).retryFailed(webhook.id)).toBe(1);
+    expect(await service.app.get(WebhookAdministrationService).retryFailed(webhook.id)).toBe(1);
     const due = 'SELECT due_at FROM webhook_deliveries WHERE webhook_id = $1';
     expect((await service.database.pool.query(due, [webhook.id])).rows).toEqual([
       { due_at: new Date(service.clock.now()) },
