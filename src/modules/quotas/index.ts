@@ -17,7 +17,8 @@ import { QuotaRecords } from './counters/quota-records';
 import { QuotaCounters } from './counters/quota-counters';
 import { RedisConnection } from './counters/redis-connection';
 import { RedisCounters } from './counters/redis-counters';
-import { StoreIdentity, USAGE_DAYS, UsageDay } from './usage-day.entity';
+import { StoreIdentity } from './store-identity.entity';
+import { USAGE_DAYS, UsageDay } from './usage-day.entity';
 
 export { QuotasService } from './quotas.service';
 export { PLAN_LIMITS } from './rules/limits';

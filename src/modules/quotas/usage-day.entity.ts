@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 export const USAGE_DAYS = 90;
 
@@ -31,18 +31,4 @@ export class UsageDay {
 
   @Column('int', { name: 'minute_refunds', default: 0 })
   minuteRefunds!: number;
-}
-
-/**
- * A table with one row: the pet store's identity. It is part of every key in Redis, so that several stores can use the
- * same Redis.
- */
-@Entity('store_identity')
-@Check('store_identity_one_check', 'one')
-export class StoreIdentity {
-  @PrimaryColumn('boolean', { default: true })
-  one!: true;
-
-  @Column('uuid')
-  id!: string;
 }

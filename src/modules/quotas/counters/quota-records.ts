@@ -8,7 +8,8 @@ import { AuditTrail } from '../../audit';
 import type { ClientKey } from '../../auth';
 import type { StoredBan } from '../rules/bans';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
-import { StoreIdentity, UsageDay } from '../usage-day.entity';
+import { StoreIdentity } from '../store-identity.entity';
+import { UsageDay } from '../usage-day.entity';
 
 const INTERVAL_MS = 1_000;
 
