@@ -1,23 +1,9 @@
 // Decorators for the fields of bodies, queries and responses, with validation rules and an OpenAPI description.
 import { Param, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  Max,
-  Min,
-  NotEquals,
-  ValidateBy,
-  ValidateIf,
-  type ValidationArguments,
-  type ValidationOptions,
-  isRFC3339,
-} from 'class-validator';
+import { ValidateBy, type ValidationArguments, isBoolean, isIn, isRFC3339 } from 'class-validator';
 import { ValidationFailedError } from './errors';
-import { IS_NAME, parseLiteral } from './validation';
+import { type FieldRule, composed, parseLiteral } from './validation';
 
 export interface FieldOptions {
   description: string;
@@ -32,27 +18,42 @@ export interface FieldOptions {
 }
 
 /**
- * Declares a field with its OpenAPI schema and its validation rules.
+ * Declares a field with its OpenAPI schema and its validation rule.
  * @param expected describes valid values for error messages; follows the words "must be"
- * @param rulesWith returns class-validator decorators with the given options
+ * @param isValid checks one value: of a list, each entry
+ * @param normalize converts a value before it is checked
  */
 export function Field(
   options: FieldOptions,
   schema: SchemaObject,
   expected: string,
-  rulesWith: (options: ValidationOptions) => PropertyDecorator[],
+  isValid: (value: unknown) => boolean,
+  normalize = (value: unknown): unknown => value,
 ): PropertyDecorator {
   const { optional = false, nullable = false, times, enumName, ...documented } = options;
   const isList = times !== undefined && times > 1;
   const required = !optional && !nullable && times === undefined;
   const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
-  const message = ({ property, value }: ValidationArguments) =>
-    `${property} ${value === undefined ? 'is required and ' : ''}${expectation}${isList ? ` (${property}=…&${property}=…)` : ''}`;
   // Build the array schema here: @nestjs/swagger would omit `maxItems` if the entries of the array have a named
   // enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
+  const isLiteral = schema.type === 'integer' || schema.type === 'boolean';
+  const parse = isLiteral ? parseLiteral : normalize;
+  const rule: FieldRule = {
+    accepts: (value) => {
+      if (value === undefined || value === null) {
+        return value === undefined ? !required : nullable;
+      }
+      return isList ? Array.isArray(value) && value.length <= times && value.every(isValid) : isValid(value);
+    },
+    problemOf: (name, value) =>
+      `${name} ${value === undefined ? 'is required and ' : ''}${expectation}${isList ? ` (${name}=…&${name}=…)` : ''}`,
+    fromBody: normalize,
+    fromQuery: (given) => (isList ? [given].flat().map(parse) : parse(given)),
+  };
+  const defaultMessage = ({ property, value }: ValidationArguments) => rule.problemOf(property, value);
   return applyDecorators(
     ApiProperty({
       ...described,
@@ -60,11 +61,12 @@ export function Field(
       nullable: nullable || undefined,
       required,
     } as ApiPropertyOptions),
-    ...(nullable ? [IsOptional()] : []),
-    ...(required ? [] : [ValidateIf((_object, value) => value !== undefined)]),
-    ...(isList ? [ArrayMaxSize(times, { message })] : []),
-    ...rulesWith({ message, each: isList }),
+    ValidateBy({ name: 'field', constraints: [rule], validator: { validate: rule.accepts, defaultMessage } }),
   );
+}
+
+function isIntegerIn(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
 const MAX_ID = Number.MAX_SAFE_INTEGER;
@@ -72,7 +74,7 @@ export const ID_SCHEMA: SchemaObject = { type: 'integer', format: 'int64', minim
 const EXPECTED_ID = `an integer from 1 to ${MAX_ID}`;
 
 export function Id(options: FieldOptions): PropertyDecorator {
-  return Field(options, ID_SCHEMA, EXPECTED_ID, (rule) => [IsInt(rule), Min(1, rule), Max(MAX_ID, rule)]);
+  return Field(options, ID_SCHEMA, EXPECTED_ID, (value) => isIntegerIn(value, 1, MAX_ID));
 }
 
 /**
@@ -106,12 +108,7 @@ export function Integer({
   const gap = except === undefined ? {} : { not: { enum: [except] } };
   const schema = { type: 'integer', format: 'int32', minimum: min, maximum: max, ...gap };
   const expected = `an integer from ${min} to ${max}${except === undefined ? '' : `, but not ${except}`}`;
-  return Field(options, schema, expected, (rule) => [
-    IsInt(rule),
-    Min(min, rule),
-    Max(max, rule),
-    NotEquals(except, rule),
-  ]);
+  return Field(options, schema, expected, (value) => isIntegerIn(value, min, max) && value !== except);
 }
 
 interface TextOptions extends FieldOptions {
@@ -135,12 +132,11 @@ export function Text({
   const expected = `${length}${visible}, without NUL or unpaired surrogates`;
   const pattern = notBlank ? '^[^\\x00]*\\S[^\\x00]*$' : '^[^\\x00]*$';
   const schema = { type: 'string', ...(min > 0 ? { minLength: min } : {}), maxLength: max, pattern };
-  const validate = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
+  const isValid = (value: unknown) => isText(value, min, max) && (!notBlank || /\S/.test(value));
   const form = isName ? ' Converted to Unicode NFC.' : '';
   const documented = { ...options, description: `${options.description}${form}` };
-  return Field(documented, schema, expected, (rule) => [
-    ValidateBy({ name: isName ? IS_NAME : 'isText', validator: { validate } }, rule),
-  ]);
+  const normalize = (value: unknown) => (isName && typeof value === 'string' ? composed(value) : value);
+  return Field(documented, schema, expected, isValid, normalize);
 }
 
 /**
@@ -149,7 +145,7 @@ export function Text({
  */
 const UNSAVABLE = /\0|\p{Surrogate}/u;
 
-/** Replaces `Length` of class-validator, which does not count all characters that the database counts. */
+/** Replaces `length` of class-validator, which does not count all characters that the database counts. */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSAVABLE.test(value)) {
     return false;
@@ -161,11 +157,11 @@ function isText(value: unknown, min: number, max: number): value is string {
 
 export function OneOf(values: readonly string[], options: FieldOptions): PropertyDecorator {
   const schema: SchemaObject = { type: 'string', enum: [...values] };
-  return Field(options, schema, `one of ${values.join(', ')}`, (rule) => [IsIn(values, rule)]);
+  return Field(options, schema, `one of ${values.join(', ')}`, (value) => isIn(value, values));
 }
 
 export function TrueOrFalse(options: FieldOptions): PropertyDecorator {
-  return Field(options, { type: 'boolean' }, 'true or false', (rule) => [IsBoolean(rule)]);
+  return Field(options, { type: 'boolean' }, 'true or false', isBoolean);
 }
 
 const MAX_TIMESTAMP_LENGTH = 64;
@@ -174,10 +170,8 @@ export const TIMESTAMP_SCHEMA = { type: 'string', format: 'date-time', maxLength
 export function Timestamp(options: FieldOptions): PropertyDecorator {
   const expected =
     'a date and time with an offset as in RFC 3339, such as 2026-11-21T09:30:00Z, in the years 0001 to 9999';
-  const validate = (value: unknown) => typeof value === 'string' && parseTimestamp(value) !== null;
-  return Field(options, TIMESTAMP_SCHEMA, expected, (rule) => [
-    ValidateBy({ name: 'isTimestamp', validator: { validate } }, rule),
-  ]);
+  const isValid = (value: unknown) => typeof value === 'string' && parseTimestamp(value) !== null;
+  return Field(options, TIMESTAMP_SCHEMA, expected, isValid);
 }
 
 /**

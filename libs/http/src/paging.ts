@@ -1,4 +1,4 @@
-import { IsString } from 'class-validator';
+import { isString } from 'class-validator';
 import { defineError } from './errors';
 import { Field, type FieldOptions, Integer } from './fields';
 import type { Page } from './representation';
@@ -42,7 +42,7 @@ const MAX_CURSOR_LENGTH = 1_100;
 
 export function Cursor(options: FieldOptions): PropertyDecorator {
   const schema = { type: 'string', maxLength: MAX_CURSOR_LENGTH, pattern: '^[A-Za-z0-9_-]+$' };
-  return Field({ ...options, times: 1 }, schema, 'a cursor', (rule) => [IsString(rule)]);
+  return Field({ ...options, times: 1 }, schema, 'a cursor', isString);
 }
 
 export class PageQuery {
