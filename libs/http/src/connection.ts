@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { ApiError } from './errors';
@@ -118,18 +117,14 @@ export class Connection {
   /** Set if the rest of the newest request's body cannot be read. */
   brokenBy?: ApiError;
   waiting = 0;
-  /**
-   * Waiting requests start in this async context. Otherwise Node would treat each request as a part of the previous
-   * one.
-   */
-  readonly context = new AsyncResource('Connection');
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
   private assignedBytes = 0;
   isMessageArriving = false;
   private isDestroyed = false;
-  private readonly ended = new AbortController();
+  /** Aborted when the caller closes the connection or its sending side. */
+  readonly ended = new AbortController();
 
   constructor(
     readonly socket: Socket,
@@ -148,10 +143,6 @@ export class Connection {
       this.ended.abort();
       this.change(-this.heldBytes);
     });
-  }
-
-  get endSignal(): AbortSignal {
-    return this.ended.signal;
   }
 
   take(request: AccountedRequest): void {
@@ -228,7 +219,6 @@ export function isSent(response: ServerResponse): boolean {
   return response.writableFinished || response.destroyed;
 }
 
-/** Returns a signal that aborts when the caller closes the connection or its sending side. */
 export function disconnectSignalOf(socket: Socket): AbortSignal {
-  return accounts.get(socket)!.endSignal;
+  return accounts.get(socket)!.ended.signal;
 }

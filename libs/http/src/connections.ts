@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
@@ -165,47 +166,46 @@ export class Connections {
     }
     const previous = connection.newest;
     connection.newest = response;
-    const start = (): void => {
-      if (previous !== undefined) {
-        connection.release(previous.req);
-      }
-      // Only the response to the newest request closes the connection: closing it earlier would lose the later
-      // requests.
-      if (this.ending && connection.newest === response) {
-        response.shouldKeepAlive = false;
-      }
-      begin();
-      if (connection.brokenBy !== undefined && connection.newest === response) {
-        failBody(response.req, connection.brokenBy);
-      }
-    };
     if (previous === undefined || isSent(previous)) {
-      start();
-    } else {
-      previous.once('close', () =>
-        connection.context.runInAsyncScope(() => this.leaveQueue(socket, connection, start)),
-      );
-      this.enterQueue(socket, connection);
+      this.start(connection, previous, response, begin);
+      return;
     }
-  }
-
-  private enterQueue(socket: Socket, connection: Connection): void {
     connection.waiting += 1;
     if (connection.waiting >= MAX_WAITING) {
       // Pause in the next tick, because Node resumes reading as soon as the current request is complete.
       process.nextTick(() => socket.pause());
     }
+    const leaveQueue = (): void => {
+      if (!socket.writable) {
+        return;
+      }
+      connection.waiting -= 1;
+      if (connection.waiting < MAX_WAITING && socket.isPaused()) {
+        socket.resume();
+      }
+      this.start(connection, previous, response, begin);
+    };
+    // Start in the async context of this request. Otherwise Node would treat the request as a part of the previous one.
+    previous.once('close', AsyncResource.bind(leaveQueue));
   }
 
-  private leaveQueue(socket: Socket, connection: Connection, start: () => void): void {
-    if (!socket.writable) {
-      return;
+  private start(
+    connection: Connection,
+    previous: AccountedResponse | undefined,
+    response: AccountedResponse,
+    begin: () => void,
+  ): void {
+    if (previous !== undefined) {
+      connection.release(previous.req);
     }
-    connection.waiting -= 1;
-    if (connection.waiting < MAX_WAITING && socket.isPaused()) {
-      socket.resume();
+    // Only the response to the newest request closes the connection: closing it earlier would lose the later requests.
+    if (this.ending && connection.newest === response) {
+      response.shouldKeepAlive = false;
     }
-    start();
+    begin();
+    if (connection.brokenBy !== undefined && connection.newest === response) {
+      failBody(response.req, connection.brokenBy);
+    }
   }
 
   /** Answers bytes that Node could not parse as a request, and closes the connection. */
