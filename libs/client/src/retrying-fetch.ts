@@ -82,8 +82,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. Does not wait for a
-   * pause longer than `maxWaitMs`.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is longer
+   * than `maxWaitMs`, returns the 429 at once instead.
    */
   const attempt = async (
     request: Request,
@@ -93,7 +93,7 @@ export function retryingFetch(
       maxWaitMs,
       timeoutMs,
     }: Record<'callNumber' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
-  ): Promise<{ response: Response; isRefused: boolean }> => {
+  ): Promise<Response> => {
     for (;;) {
       const leave = WAITS_FOR_EVENTS.test(request.url) ? () => undefined : await enter(callNumber);
       try {
@@ -106,7 +106,7 @@ export function retryingFetch(
             const ownUntil = now() + waitBeforeNext(response, count);
             hold = { response, text, since: now(), until: Math.max(until, ownUntil), isReported };
           }
-          return { response, isRefused: false };
+          return response;
         }
       } finally {
         leave();
@@ -117,7 +117,7 @@ export function retryingFetch(
         if (waitMs > maxWaitMs) {
           const response = new Response(held.text, held.response);
           response.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
-          return { response, isRefused: true };
+          return response;
         }
         if (!held.isReported) {
           held.isReported = true;
@@ -140,23 +140,18 @@ export function retryingFetch(
         (error: unknown) => new NoAnswer(error),
       );
       request.signal.throwIfAborted();
-      const { response, isRefused = false } = outcome instanceof NoAnswer ? {} : outcome;
+      const response = outcome instanceof NoAnswer ? undefined : outcome;
       const status = response?.status ?? 0;
       const waitMs = status === 429 ? hold!.until - now() : waitBeforeNext(response, count);
       leftMs -= waitMs;
-      const isLast = isRefused || count >= maxAttempts || leftMs < 0;
-      if (isLast || !(await isWorthRepeating(request.method, response))) {
+      if (count >= maxAttempts || leftMs < 0 || !(await isWorthRepeating(request.method, response))) {
         if (outcome instanceof NoAnswer) throw outcome;
-        return outcome.response;
+        return outcome;
       }
       // After a 429, do not wait here: `attempt` waits until calls may be sent again.
       if (status === 429) continue;
-      report(
-        request,
-        waitMs,
-        status,
-        outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`,
-      );
+      const reason = outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`;
+      report(request, waitMs, status, reason);
       await pause(waitMs, request.signal);
     }
   };
