@@ -76,16 +76,11 @@ function gzipEnd(content: Buffer[]): Buffer {
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 const BROTLI = /\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
-interface Body {
-  pieces: Buffer[];
-  length: number;
-  tag: string;
-}
-
 interface Content {
   digest: string;
   hasAddress: boolean;
-  at(address: string): { identity: Body; gzip: Body; br?: Body };
+  /** Returns each form of the content, in pieces to send one after the other. `br` exists only for files. */
+  formsFor(address: string): Record<'identity' | 'gzip', Buffer[]> & { br?: Buffer[] };
 }
 
 interface Source {
@@ -106,21 +101,16 @@ async function prepare({ parts, brotli }: Source): Promise<Content> {
     parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
   );
   const digest = entityTag(Buffer.concat(parts)).slice(1, -1);
-  const at = (address: string) => {
+  const write = (address: string) => {
     const text = Buffer.from(address);
     const put = (between: Buffer, all: Buffer[]) =>
       all.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
-    const plain = put(text, parts);
-    const compressed = [GZIP_START, ...put(storedBlock(text, false), compressedParts), gzipEnd(plain)];
-    const bodyOf = (pieces: Buffer[], encoding: string): Body => ({
-      pieces,
-      length: pieces.reduce((sum, { length }) => sum + length, 0),
-      tag: entityTag(`${digest} ${encoding} ${address}`),
-    });
-    const forms = { identity: bodyOf(plain, ''), gzip: bodyOf(compressed, 'gzip') };
-    return brotli ? { ...forms, br: bodyOf([brotli], 'br') } : forms;
+    const identity = put(text, parts);
+    const gzip = [GZIP_START, ...put(storedBlock(text, false), compressedParts), gzipEnd(identity)];
+    return { identity, gzip, ...(brotli && { br: [brotli] }) };
   };
-  return { digest, hasAddress: parts.length > 1, at };
+  const forms = new LRUCache({ max: MAX_ADDRESSES, memoMethod: write });
+  return { digest, hasAddress: parts.length > 1, formsFor: (address) => forms.memo(address) };
 }
 
 export interface PageFile {
@@ -172,17 +162,16 @@ export function serveFile(pages: FastifyInstance, path: string, read: () => Prom
 function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Source>): () => Promise<Content> {
   let preparing: Promise<Content> | undefined;
   const content = () => (preparing ??= read().then(prepare));
-  const fetchMethod = async (address: string) => (await content()).at(address);
-  const bodies = new LRUCache({ max: MAX_ADDRESSES, fetchMethod, ignoreFetchAbort: true });
   const type = TYPES[extname(paths[0]!)]!;
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
-    const { hasAddress, digest } = await content();
-    const address = hasAddress ? addressOf(request) : '';
-    const body = await bodies.fetch(type === HTML ? escaped(address) : address);
-    const encoding =
-      (BROTLI.test(accepted) && body!.br && 'br') || (GZIP.test(accepted) && 'gzip') || 'identity';
-    const { pieces, tag, length } = body![encoding]!;
+    const { hasAddress, digest, formsFor } = await content();
+    const plainAddress = hasAddress ? addressOf(request) : '';
+    const address = type === HTML ? escaped(plainAddress) : plainAddress;
+    const forms = formsFor(address);
+    const encoding = (BROTLI.test(accepted) && forms.br && 'br') || (GZIP.test(accepted) && 'gzip') || '';
+    const pieces = forms[encoding || 'identity']!;
+    const tag = entityTag(`${digest} ${encoding} ${address}`);
     const isUnmodified = isNotModified(request.headers, tag);
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
@@ -193,12 +182,13 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
         ? 'public, max-age=31536000, immutable'
         : `${hasAddress ? 'private' : 'public'}, max-age=300`,
       Vary: 'Origin, Accept-Encoding',
-      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      ...(encoding && { 'Content-Encoding': encoding }),
     });
     if (isUnmodified) {
       return reply.status(304).send();
     }
     // Send the shared buffers instead of joining them, so that slow readers do not fill the memory with copies.
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     return reply.type(type).header('Content-Length', length).send(Readable.from(pieces));
   };
   paths.forEach((path) => pages.get(path, answer));
