@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { Format, SingleBar } from 'cli-progress';
 import { OperatorError, UsageError, printable } from '#libs/messages';
-import { interrupted } from './failure';
+import { interrupted } from './interruption';
 
 /** The names that are accepted from SUDO_USER, whose value may be forged: no spaces and no control characters. */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;

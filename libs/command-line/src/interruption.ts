@@ -1,0 +1,94 @@
+import { constants } from 'node:os';
+import { inBackground } from '#libs/background';
+import { OperatorError } from '#libs/messages';
+import { OutputFailure } from './failure';
+
+const HURRY_MS = 2_000;
+
+const interruption = new AbortController();
+
+/** Rejects with the reason if this process has to end early, because of a signal or because its output was closed. */
+export const interrupted = new Promise<never>((_resolve, reject) => {
+  interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
+});
+// Handle the rejection here, too: not every command awaits `interrupted`, and an unhandled rejection would end the
+// process.
+interrupted.catch(() => undefined);
+
+/**
+ * The state in which an interruption leaves the running work, for the error message: for example `the target was not
+ * changed`.
+ */
+let outcomeAfterSignal: string | undefined;
+
+/** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
+export function listenForInterruption({
+  first,
+  second,
+}: Record<'first' | 'second', Promise<NodeJS.Signals>>): void {
+  const interrupt = first.then((signal) => {
+    const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
+    interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));
+  });
+  inBackground('Interrupting the command', interrupt);
+  const hurry = second.then((signal) => setTimeout(() => process.exit(exitCodeOf(signal)), HURRY_MS).unref());
+  inBackground('Ending the command', hurry);
+  process.stdout.on('error', (error: Error) => interruption.abort(new OutputFailure(error)));
+  // Writing to a terminal that was closed fails. Ignore the error, which nobody could read.
+  process.stderr.on('error', () => undefined);
+}
+
+function exitCodeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}
+
+/**
+ * Waits for the work. An interruption ends the wait at once, except for work that has to clean up (`interruptible`).
+ */
+export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
+  const left = interrupted.catch((reason: unknown) => {
+    if (outcomeAfterSignal === undefined) {
+      throw reason;
+    }
+    return work;
+  });
+  return Promise.race([work, left]);
+}
+
+/**
+ * Runs work that cleans up if the command is interrupted.
+ * @param outcome the state in which an interruption leaves the work, for the error message; may be empty
+ * @param work must end, with any error, when the signal is aborted
+ */
+export async function interruptible<Result>(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  outcomeAfterSignal = outcome;
+  try {
+    return await work(interruption.signal);
+  } catch (error) {
+    interruption.signal.throwIfAborted();
+    throw error;
+  } finally {
+    outcomeAfterSignal = undefined;
+  }
+}
+
+/**
+ * Runs work that ends only with an interruption, such as showing new events. Ctrl-C ends the command successfully, and other
+ * signals end the command with an error.
+ * @param outcome the state in which such a signal leaves the work, for the error message
+ */
+export async function untilInterrupted(
+  outcome: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  try {
+    await interruptible(outcome, work);
+  } catch (error) {
+    if ((error as Partial<OperatorError>).exitCode !== exitCodeOf('SIGINT')) {
+      throw error;
+    }
+  }
+}
