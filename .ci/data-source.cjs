@@ -5,12 +5,10 @@
 require('reflect-metadata');
 const { DataSource, getMetadataArgsStorage } = require('typeorm');
 const { dataSourceOptions } = require('../dist/src/runtime/data-source.js');
-const { loadFeatures } = require('../dist/src/features.js');
 
-exports.dataSource = loadFeatures().then(
-  () =>
-    new DataSource({
-      ...dataSourceOptions(process.env.DATABASE_URL, 1),
-      entities: getMetadataArgsStorage().tables.map(({ target }) => target),
-    }),
-);
+require('../dist/src/features.js');
+
+exports.dataSource = new DataSource({
+  ...dataSourceOptions(process.env.DATABASE_URL, 1),
+  entities: getMetadataArgsStorage().tables.map(({ target }) => target),
+});

@@ -4,8 +4,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Clock, SystemClock } from '#libs/clock';
 import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
 import { InputGuard, RequestValidationPipe } from '#libs/http';
-import type { Feature } from './feature';
-import { type AllSettings, FEATURES, loadFeatures } from './features';
+import type { AllSettings } from './all-settings';
+import { FEATURES } from './features';
 import { ErrorFilter } from './http/error.filter';
 import { ResponseInterceptor } from './http/response.interceptor';
 import { Actor } from './modules/audit';
@@ -35,24 +35,23 @@ const PIPELINE = [
 
 const RETENTION: Provider = {
   provide: Retention,
-  inject: [Database, Clock, FEATURES],
-  useFactory: (database: Database, clock: Clock, features: Feature[]) =>
+  inject: [Database, Clock],
+  useFactory: (database: Database, clock: Clock) =>
     new Retention(database, clock, [
-      ...features.flatMap(({ expiredRows = [] }) => expiredRows),
+      ...FEATURES.flatMap(({ expiredRows = [] }) => expiredRows),
       EXPIRED_INSTANCES,
     ]),
 };
 
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
-function commonProviders(features: Feature[], settings: AllSettings, actor: Actor) {
-  const writes = reportedWrites(features.flatMap(({ tables = [] }) => tables));
+function commonProviders(settings: AllSettings, actor: Actor) {
+  const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
   return [
     { provide: SETTINGS, useValue: settings },
-    { provide: FEATURES, useValue: features },
     { provide: Actor, useValue: actor },
     { provide: Clock, useClass: SystemClock },
-    { provide: CLIENT_DEPENDENTS, useValue: features.flatMap(({ clientDependent = [] }) => clientDependent) },
+    { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ clientDependent = [] }) => clientDependent) },
     {
       provide: CommandExecutor,
       inject: [Database, Clock],
@@ -63,31 +62,29 @@ function commonProviders(features: Feature[], settings: AllSettings, actor: Acto
 }
 
 @Global()
-@Module({ exports: [SETTINGS, FEATURES, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
+@Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
   /** @param databaseUrl the URL of the open database, also if the database is embedded */
-  static async forService(settings: AllSettings, databaseUrl: string): Promise<DynamicModule> {
-    const features = await loadFeatures();
+  static forService(settings: AllSettings, databaseUrl: string): DynamicModule {
     const options = dataSourceOptions(databaseUrl, settings.databasePool);
-    const common = commonProviders(features, settings, SERVICE);
+    const common = commonProviders(settings, SERVICE);
     return {
       module: AppModule,
-      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...features.map(({ module }) => module)],
+      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...FEATURES.map(({ module }) => module)],
       controllers: [HealthController],
       providers: [...common, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
     };
   }
 
   /** Returns the module with the services for commands. The database is opened later, if a command needs it. */
-  static async forCommands(settings: AllSettings, actor: Actor): Promise<DynamicModule> {
-    const features = await loadFeatures();
+  static forCommands(settings: AllSettings, actor: Actor): DynamicModule {
     const options = { ...commandOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    const modules = features.map(({ module, commandModule = module }) => commandModule);
+    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
     return {
       module: AppModule,
       imports: [DatabaseModule.forRoot(options, prepare), ...modules],
-      providers: [...commonProviders(features, settings, actor), SeedService],
+      providers: [...commonProviders(settings, actor), SeedService],
       exports: [SeedService, ...modules],
     };
   }

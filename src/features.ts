@@ -1,48 +1,29 @@
 import type { Feature } from './feature';
-import { DEPRECATION_VARIABLES } from './modules/deprecations/settings';
-import { QUOTA_VARIABLES } from './modules/quotas/settings';
-import { WEBHOOK_VARIABLES } from './modules/webhooks/settings';
-import { type Environment, type Values, valuesIn } from './runtime/environment';
-import { COMMON_VARIABLES, completed } from './settings';
+import { AUDIT } from './modules/audit';
+import { AUTH } from './modules/auth';
+import { CATALOGUE } from './modules/catalogue';
+import { CATEGORIES } from './modules/categories';
+import { DEPRECATIONS } from './modules/deprecations';
+import { EVENTS } from './modules/events';
+import { IDEMPOTENCY } from './modules/idempotency';
+import { INVENTORY } from './modules/inventory';
+import { ORDERS } from './modules/orders';
+import { PETS } from './modules/pets';
+import { QUOTAS } from './modules/quotas';
+import { WEBHOOKS } from './modules/webhooks';
 
-const VARIABLES = {
-  ...COMMON_VARIABLES,
-  ...QUOTA_VARIABLES,
-  ...WEBHOOK_VARIABLES,
-  ...DEPRECATION_VARIABLES,
-};
-
-export type AllSettings = Values<typeof VARIABLES>;
-
-export function readSettings(environment: Environment): AllSettings {
-  return completed(valuesIn(VARIABLES, environment), environment);
-}
-
-export function settingNames(): ReadonlySet<string> {
-  return new Set(Object.values(VARIABLES).flatMap(({ names }) => names));
-}
-
-/**
- * All features. Commands lock rows in this order, parents before children. Features are loaded only after the settings,
- * so that an invalid setting is reported first.
- */
-const LOADERS: readonly (() => Promise<Feature>)[] = [
-  async () => (await import('./modules/auth/index.js')).AUTH,
-  async () => (await import('./modules/quotas/index.js')).QUOTAS,
-  async () => (await import('./modules/categories/index.js')).CATEGORIES,
-  async () => (await import('./modules/pets/index.js')).PETS,
-  async () => (await import('./modules/inventory/index.js')).INVENTORY,
-  async () => (await import('./modules/orders/index.js')).ORDERS,
-  async () => (await import('./modules/events/index.js')).EVENTS,
-  async () => (await import('./modules/webhooks/index.js')).WEBHOOKS,
-  async () => (await import('./modules/catalogue/index.js')).CATALOGUE,
-  async () => (await import('./modules/deprecations/index.js')).DEPRECATIONS,
-  async () => (await import('./modules/audit/index.js')).AUDIT,
-  async () => (await import('./modules/idempotency/index.js')).IDEMPOTENCY,
+/** All features. Commands lock rows in this order, parents before children. */
+export const FEATURES: readonly Feature[] = [
+  AUTH,
+  QUOTAS,
+  CATEGORIES,
+  PETS,
+  INVENTORY,
+  ORDERS,
+  EVENTS,
+  WEBHOOKS,
+  CATALOGUE,
+  DEPRECATIONS,
+  AUDIT,
+  IDEMPOTENCY,
 ];
-
-export const FEATURES = Symbol('features');
-
-export function loadFeatures(): Promise<Feature[]> {
-  return Promise.all(LOADERS.map((load) => load()));
-}

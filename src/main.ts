@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { describeFailure, program } from '#libs/messages';
-import { readSettings, settingNames } from './features';
+import { readSettings, settingNames } from './all-settings';
 import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 

@@ -10,8 +10,9 @@ import {
   writeOutput,
 } from '#libs/command-line';
 import { UsageError } from '#libs/messages';
+import { type AllSettings, readSettings } from '../all-settings';
 import { AppModule } from '../app.module';
-import { type AllSettings, loadFeatures, readSettings } from '../features';
+import { FEATURES } from '../features';
 import { RunningService } from '../modules/auth';
 import { VERSION } from '../program';
 import { serviceAddress } from '../runtime/presence';
@@ -107,8 +108,7 @@ const RUNNING_SERVICE: Provider = {
 export class CliModule {
   /** @param name the operator's name, which the audit log shows as the author of changes */
   static async forOperator(name: string): Promise<DynamicModule> {
-    const features = await loadFeatures();
-    const ofFeatures = await Promise.all(features.map(async ({ commands }) => (await commands?.()) ?? []));
+    const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
     return {
       module: CliModule,

@@ -11,7 +11,7 @@ import {
   reportFailure,
 } from '#libs/command-line';
 import { UsageError, program } from '#libs/messages';
-import { settingNames } from '../features';
+import { settingNames } from '../all-settings';
 import { PETSTORE, VERSION } from '../program';
 import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
 import { explain } from '../runtime/failures';

@@ -23,7 +23,8 @@ import {
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { OperatorError, UsageError, shellWord } from '#libs/messages';
 import type { CopiedFile } from '../feature';
-import { loadFeatures, readSettings } from '../features';
+import { readSettings } from '../all-settings';
+import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../program';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
@@ -102,7 +103,7 @@ export class DbCommand extends CommandGroup {
     const { to } = options;
     const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
-    const files = (await loadFeatures()).flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
+    const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
       withConnection((await openStore()).url, (source) =>
         url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),

@@ -1,7 +1,7 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { AppModule } from '../app.module';
-import { readSettings } from '../features';
+import { readSettings } from '../all-settings';
 import { buildDocument, documentText } from '../http/document/build-document';
 
 /** Returns the OpenAPI document as text. The application is created but not started, so no database is needed. */

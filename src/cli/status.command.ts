@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { BaseCommand, type OutputOptions, inUnits, print, printMany, printOne } from '#libs/command-line';
 import { collationOf, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
-import { readSettings } from '../features';
+import { readSettings } from '../all-settings';
 import { redisStatus } from '../modules/quotas';
 import { PETSTORE, VERSION } from '../program';
 import { findEmbedded, missingDatabase, withConnection } from '../runtime/data-source';

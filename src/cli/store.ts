@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { StoreConnection, interrupted } from '#libs/command-line';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
-import { readSettings } from '../features';
+import { readSettings } from '../all-settings';
 import { PETSTORE } from '../program';
 import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../runtime/data-source';
 

@@ -30,7 +30,6 @@ import {
   RouteNotFoundError,
   assertReadable,
 } from '#libs/http';
-import type { Feature } from '../feature';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { explainAddress } from './failures';
@@ -110,7 +109,7 @@ export function createMetrics(app: NestFastifyApplication, connections: Connecti
   }
   measureState(app, connections, registers);
   measureRequests(app, registers);
-  app.get<Feature[]>(FEATURES).forEach(({ metrics }) => metrics?.(app, registers));
+  FEATURES.forEach(({ metrics }) => metrics?.(app, registers));
   return registry;
 }
 

@@ -11,9 +11,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import type { Connections } from '#libs/http';
+import type { AllSettings } from '../all-settings';
 import { AppModule } from '../app.module';
-import type { Feature } from '../feature';
-import { type AllSettings, loadFeatures } from '../features';
+import { FEATURES } from '../features';
 import { serveDocument } from '../http/document/serve-document';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { callInterceptorsDirectly } from '../http/response.interceptor';
@@ -124,12 +124,7 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
  * Divides file descriptors, so that neither callers nor the features that open sockets can take all of them. Callers
  * get at most four fifths.
  */
-function limitSockets(
-  app: NestFastifyApplication,
-  features: Feature[],
-  { databasePool }: Settings,
-  logger: Logger,
-): void {
+function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
   const server = app.getHttpServer() as Server;
   // Without `excludeNetwork`, the report would look up the host names of all open connections.
   Object.assign(process.report, { excludeNetwork: true });
@@ -139,7 +134,7 @@ function limitSockets(
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   const { maxConnections } = server;
   const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
-  const outgoing = features.flatMap((feature) => feature.outgoing ?? []);
+  const outgoing = FEATURES.flatMap((feature) => feature.outgoing ?? []);
   const limited = outgoing.map(({ name, max, limit }) => {
     const sockets = Math.min(max, Math.floor((shared - connections) / outgoing.length));
     if (sockets < max) {
@@ -186,8 +181,7 @@ export async function startService(
   onStoppable: (stop: Stop) => void,
 ): Promise<void> {
   const { logger, tracing } = context;
-  const features = await loadFeatures();
-  const settings = features.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), context.settings);
+  const settings = FEATURES.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), context.settings);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forService(settings, database.url),
     createHttpAdapter(settings, logger),
@@ -195,7 +189,7 @@ export async function startService(
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   onStoppable((delayMs) => stopService(context, app, connections, delayMs));
-  limitSockets(app, features, settings, logger);
+  limitSockets(app, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress('HOST and PORT', { host, port: asked }, () =>

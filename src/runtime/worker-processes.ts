@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import { StartError } from '#libs/messages';
-import type { AllSettings } from '../features';
+import type { AllSettings } from '../all-settings';
 import { ReportedStartError } from './failures';
 import { metricsOf, serveMetrics } from './metrics';
 import type { StopSignals } from './stop-signals';

@@ -13,7 +13,7 @@ import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { RedisConnection } from '../../src/modules/quotas';
-import { type AllSettings, readSettings } from '../../src/features';
+import { type AllSettings, readSettings } from '../../src/all-settings';
 import type { LogLevel } from '../../src/settings';
 import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';

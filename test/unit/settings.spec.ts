@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentError } from '../../src/runtime/environment';
-import { type AllSettings, readSettings } from '../../src/features';
+import { type AllSettings, readSettings } from '../../src/all-settings';
 import { useFolder } from '../support/files';
 
 const ORIGINS = ['https://a.example', 'http://b.example:8080'];

@@ -13,8 +13,6 @@ import {
   SwaggerModule,
 } from '@nestjs/swagger';
 import { type ErrorDefinition, NOTES, type Notes, definedTags, errorCatalogue } from '#libs/http';
-import type { Feature } from '../../feature';
-import { FEATURES } from '../../features';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
@@ -106,7 +104,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     url: `${SHOWN_ADDRESS}${guidePath('getting-started')}#help`,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
-  completeDocument(document, app.get(FEATURES));
+  completeDocument(document);
   const { openapi, info, externalDocs, servers, security, paths, components } = document;
   return { openapi, info, externalDocs, servers, security, ...tagParts(), paths: inOrder(paths), components };
 }
@@ -137,9 +135,9 @@ type Schemas = Record<string, SchemaObject>;
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';
 
 /** Turns the notes of decorators into parameters, responses and headers of the document. */
-function completeDocument({ paths, components = {} }: OpenAPIObject, features: Feature[]): void {
+function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {
-    schemas: { ...components.schemas, ...schemas(features) },
+    schemas: { ...components.schemas, ...schemas() },
     headers: HEADERS,
     parameters: { ...REQUEST_HEADERS },
     responses: {},

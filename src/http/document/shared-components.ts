@@ -1,6 +1,6 @@
 import type { HeaderObject, ParameterObject, SchemaObject } from '@nestjs/swagger';
 import { errorCatalogue } from '#libs/http';
-import type { Feature } from '../../feature';
+import { FEATURES } from '../../features';
 
 function requestHeader(
   name: string,
@@ -142,7 +142,7 @@ export const HEADERS: Record<string, HeaderObject> = {
 };
 
 /** Returns schemas that are not generated from a class. Must be called after all modules are loaded. */
-export function schemas(features: Feature[]): Record<string, SchemaObject> {
+export function schemas(): Record<string, SchemaObject> {
   const Error: SchemaObject = {
     type: 'object',
     description: 'The body of every error response. Rely on the code; the message is for people.',
@@ -168,5 +168,5 @@ export function schemas(features: Feature[]): Record<string, SchemaObject> {
       },
     },
   };
-  return { Error, ...Object.fromEntries(features.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
+  return { Error, ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
 }

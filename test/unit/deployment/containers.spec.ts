@@ -1,4 +1,4 @@
-import { readSettings } from '../../../src/features';
+import { readSettings } from '../../../src/all-settings';
 import { read, readYaml } from '../../support/files';
 import { documentedShutdownDelay } from '../../support/haproxy';
 

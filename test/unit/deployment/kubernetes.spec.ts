@@ -5,7 +5,7 @@ import { parse as parseEnvironment } from 'node:querystring';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import type { ICronJob, IJob } from 'kubernetes-models/batch/v1';
-import { readSettings } from '../../../src/features';
+import { readSettings } from '../../../src/all-settings';
 import { filesOf, read, readYaml, useFolder } from '../../support/files';
 
 interface Manifest {

@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { type ErrorDefinition, defineError, errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
-import { settingNames } from '../../../../src/features';
+import { settingNames } from '../../../../src/all-settings';
 import { type GuideName, GUIDES } from '../../../../src/http/document/pages';
 import { EVENT_TYPES } from '../../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../../src/modules/quotas/rules/limits';

@@ -6,7 +6,7 @@ import {
   withNewSecret,
   withWebhookKey,
 } from '../../../../src/modules/webhooks/webhook-secrets';
-import { readSettings } from '../../../../src/features';
+import { readSettings } from '../../../../src/all-settings';
 import { useFolder } from '../../../support/files';
 
 const DAY = 86_400_000;
