@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
   BaseCommand,
@@ -74,11 +74,7 @@ export class VersionCommand extends BaseCommand {
   }
 }
 
-@Command({
-  name: 'help',
-  description: 'show the help of a command',
-  arguments: '[command...]',
-})
+@Command({ name: 'help', description: 'show the help of a command', arguments: '[command...]' })
 export class HelpCommand extends BaseCommand {
   readonly examples = ['help keys', 'help keys issue'];
   readonly takesJson = false;
@@ -99,11 +95,6 @@ const COMMANDS = [
   HelpCommand,
 ];
 
-const RUNNING_SERVICE: Provider = {
-  provide: RunningService,
-  useValue: { address: () => serviceAddress(readSettings(process.env)) },
-};
-
 @Module({})
 export class CliModule {
   /** @param name the operator's name, which the audit log shows as the author of changes */
@@ -113,7 +104,11 @@ export class CliModule {
     return {
       module: CliModule,
       imports: [AppModule.forCommands(settingsOrDefaults(), { kind: 'cli', name })],
-      providers: [{ provide: StoreConnection, useClass: OpenedStore }, RUNNING_SERVICE, ...commands],
+      providers: [
+        { provide: StoreConnection, useClass: OpenedStore },
+        { provide: RunningService, useValue: { address: () => serviceAddress(readSettings(process.env)) } },
+        ...commands,
+      ],
     };
   }
 }

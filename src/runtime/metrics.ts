@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { type RequestListener, createServer } from 'node:http';
+import { type IncomingMessage, type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,7 @@ import { Database } from '#libs/database';
 import {
   AccountedRequest,
   AccountedResponse,
-  type ApiError,
+  ApiError,
   Connections,
   JSON_TYPE,
   MethodNotAllowedError,
@@ -189,27 +189,24 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   if (address === null) {
     return;
   }
+  const scrape = async (request: IncomingMessage): Promise<string> => {
+    assertReadable(request);
+    if (request.url?.split('?')[0] !== '/metrics') throw new RouteNotFoundError();
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET, HEAD');
+    return read();
+  };
   const answer: RequestListener = (request, response) => {
-    const refuseWith = (error: ApiError) => {
-      const body = JSON.stringify(error.toBody());
-      const length = Buffer.byteLength(body);
-      response
-        .writeHead(error.status, { 'Content-Type': JSON_TYPE, 'Content-Length': length, ...error.headers })
-        .end(body);
-    };
-    try {
-      assertReadable(request);
-      if (request.url?.split('?')[0] !== '/metrics') throw new RouteNotFoundError();
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET, HEAD');
-    } catch (error) {
-      refuseWith(error as ApiError);
-      return;
-    }
-    read().then(
+    scrape(request).then(
       (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
       (error: unknown) => {
-        new Logger('Metrics').error(`A scrape failed: ${String(error)}`);
-        response.writeHead(500).end();
+        if (error instanceof ApiError) {
+          const body = JSON.stringify(error.toBody());
+          const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) };
+          response.writeHead(error.status, { ...headers, ...error.headers }).end(body);
+        } else {
+          new Logger('Metrics').error(`A scrape failed: ${String(error)}`);
+          response.writeHead(500).end();
+        }
       },
     );
   };

@@ -68,9 +68,6 @@ function tagParts(): object {
   return { tags, 'x-tagGroups': named };
 }
 
-/** `compat` quotes texts such as 2026-11-24, which YAML 1.1 parsers would otherwise read as dates. */
-const YAML_FORM = { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 } as const;
-
 export function buildDocument(app: INestApplication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
@@ -83,12 +80,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurityRequirements(API_KEY_SCHEME)
     .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
-      {
-        type: 'apiKey',
-        in: 'header',
-        name: 'X-API-Key',
-        description: 'Your API key.',
-      },
+      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
       API_KEY_SCHEME,
     )
     .addSecurity(BEARER_SCHEME, {
@@ -124,7 +116,8 @@ export async function documentText(document: OpenAPIObject, format: 'json' | 'ya
     return `${JSON.stringify(document, null, 2)}\n`;
   }
   const { stringify } = await import('yaml');
-  return stringify(document, YAML_FORM);
+  // `compat` quotes texts such as 2026-11-24, which YAML 1.1 parsers would otherwise read as dates.
+  return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
 }
 
 type NotedOperation = OperationObject & { [NOTES]?: Notes[] };
@@ -223,10 +216,7 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
   return {
     description: errors.map(({ code, when }) => `\`${code}\`: ${when}`).join('\n\n'),
     content: {
-      'application/json': {
-        schema: reference('schemas', 'Error'),
-        examples: Object.fromEntries(examples),
-      },
+      'application/json': { schema: reference('schemas', 'Error'), examples: Object.fromEntries(examples) },
     },
     headers: headerReferences([...headers, ...always, ...replayed]),
   };

@@ -159,13 +159,7 @@ export function schemas(): Record<string, SchemaObject> {
         description: 'Human-readable description, on one line.',
         example: 'There is no pet 7.',
       },
-      status: {
-        ...INT32,
-        minimum: 400,
-        maximum: 599,
-        description: 'The HTTP status code.',
-        example: 404,
-      },
+      status: { ...INT32, minimum: 400, maximum: 599, description: 'The HTTP status code.', example: 404 },
     },
   };
   return { Error, ...Object.fromEntries(FEATURES.flatMap(({ schemas = {} }) => Object.entries(schemas))) };
