@@ -19,10 +19,7 @@ import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings';
 
-/**
- * The stages of every request, from top to bottom. A request without a route or with an unreadable body goes straight
- * to `ErrorFilter`.
- */
+/** The stages of a request, in order. Without a route or with an unreadable body, it goes straight to `ErrorFilter`. */
 const PIPELINE = [
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and checks its rate limits (403, 429)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)

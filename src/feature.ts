@@ -6,9 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
 import type { Settings } from './settings';
 
-/**
- * Everything that a folder of `src/modules` adds to the application, so that a feature can be removed with its folder.
- */
+/** Everything that a folder of `src/modules` adds to the application: a feature can be removed with its folder. */
 export interface Feature {
   module: Type;
   /** The module to load for commands. Default: `module`. */
@@ -54,8 +52,5 @@ export interface ClientDependent {
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
-/**
- * A file that belongs to an embedded database. `hint` tells the operator what to do with the file if the database is
- * copied.
- */
+/** A file that belongs to an embedded database. `hint` says what to do with the file if the database is copied. */
 export type CopiedFile = Record<'path' | 'hint', string>;

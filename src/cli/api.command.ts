@@ -60,8 +60,7 @@ export class ApiCommand extends BaseCommand {
     const header = 'a header field; repeat the option for more';
     command
       .summary(SUMMARY)
-      // Commander does not allow an optional argument before a required one, so the first argument is the path if there
-      // is only one.
+      // Commander allows no optional argument before a required one, so a single argument is the path.
       .argument('<method-or-path>', 'GET, HEAD, POST, PUT, PATCH, DELETE; or the path, for GET')
       .argument('[path]', 'path of an operation, such as /store/orders/1')
       .option('-f, --field <name=value>', field, fieldIn)

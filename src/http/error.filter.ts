@@ -47,10 +47,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /**
-   * Returns the error to report. A request that has not been counted yet is counted here, and may then be over the rate
-   * limit.
-   */
+  /** Returns the error to report. Counts an uncounted request, which may then be over the rate limit. */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
       if (request.caller === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
@@ -120,8 +117,7 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // The database is unavailable, or busy with concurrent transactions. A later request may succeed, so respond with
-  // 503.
+  // The database is unavailable, or busy with concurrent transactions: a later request may succeed.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||

@@ -30,9 +30,7 @@ import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 import { SimilarOperations } from './similar-operation';
 
-/**
- * Timeouts in milliseconds: for the headers of a request, for the whole request, and for a connection without traffic.
- */
+/** Timeouts in milliseconds: for headers, for the whole request, and for a connection without traffic. */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
 
@@ -93,8 +91,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Use `setOnRequestHook` for the common headers, because Nest's own hooks may send a response before hooks of Fastify
-  // run.
+  // Use `setOnRequestHook`, because Nest's own hooks may send a response before hooks of Fastify run.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();
@@ -123,10 +120,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * True if the path belongs to a page, a document or a health check, for any method. Such requests need no key and are not
-     * counted.
-     */
+    /** True for pages, documents and health checks, whatever the method. They need no key and are not counted. */
     readonly isOutsideApi: boolean;
     /** The operation that a request for an unknown path probably means, for example `GET /pets`. */
     readonly similarOperation?: string;
@@ -194,16 +188,12 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
   );
 }
 
-/**
- * Response headers that scripts of other origins may read. Scripts need `Date` to interpret the reset times of limits.
- */
+/** Headers that scripts of other origins may read. `Date` helps to interpret the reset times of limits. */
 const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
-/**
- * Returns the CORS headers of a response. `Vary` keeps a cache from sending the response to a script of another origin.
- */
+/** Returns the CORS headers. `Vary` keeps caches from sending the response to a script of another origin. */
 function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
   const { origin = '' } = headers;
   const isAllowed = allowed.includes('*') || allowed.includes(origin);

@@ -13,10 +13,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/**
- * Adds the headers for rate limits and deprecation. Must be called with the final status, because responses with some
- * statuses do not count against the limit.
- */
+/** Adds the headers for limits and deprecation. `status` must be final: some statuses do not count. */
 export async function writeHeaders(
   limiter: RequestLimiter,
   request: FastifyRequest,
@@ -31,10 +28,7 @@ export async function writeHeaders(
   void reply.headers(limits).headers(deprecationHeadersOf(request));
 }
 
-/**
- * Turns the result of an operation into the response. One interceptor does everything, because each additional one
- * slows down all requests.
- */
+/** Turns a result into the response. One interceptor does everything, because each further one slows all requests. */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
   constructor(private readonly limiter: RequestLimiter) {}

@@ -175,10 +175,7 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   }
 }
 
-/**
- * Sets the variables in the file `.env`, unless they are already set. Only settings are accepted, because variables
- * such as NODE_OPTIONS can run code.
- */
+/** Sets variables from `.env`, unless they are set. Only settings are accepted: NODE_OPTIONS could run code. */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
     return;

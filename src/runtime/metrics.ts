@@ -223,10 +223,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);
 }
 
-/**
- * The latest counters of each worker process. The counters of ended workers stay in the sum, because a total must not
- * decrease.
- */
+/** The latest counters of each worker. Those of ended workers stay in the sum, because a total must not decrease. */
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
 

@@ -41,9 +41,7 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
-/**
- * Updates a row in the table `instances` while this process serves requests, so that commands can list the instances.
- */
+/** Updates a row of `instances` while this process serves requests, so that commands can list the instances. */
 @Injectable()
 export class Presence implements OnModuleDestroy {
   private readonly id = randomUUID();

@@ -44,18 +44,14 @@ export class SeedService {
     return !row!.used;
   }
 
-  /**
-   * Fills an empty store with sample data and a demo client. A lock keeps a second process from doing the same at this
-   * time.
-   */
+  /** Fills an empty store with sample data and a demo client. A lock keeps a second process from doing the same. */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
       await transaction.query(
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // Create the client first: after an interruption, a store that already has pets is not seeded again and would
-      // have no client.
+      // Create the client first: after an interruption, a store that already has pets would get no client.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });

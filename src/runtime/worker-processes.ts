@@ -15,10 +15,7 @@ const RESTART_PAUSE_MS = 2_000;
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
-/**
- * Runs the worker processes, which listen on the same port. The primary process only runs the embedded database and serves the
- * metrics.
- */
+/** Runs the workers, which share a port. The primary process runs the embedded database and serves the metrics. */
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();

@@ -117,10 +117,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   return { ...store, followEvents };
 }
 
-/**
- * Checks the address and the key before `fetch` does, because errors of `fetch` would quote the key or a password in
- * the address.
- */
+/** Checks the address and the key: errors of `fetch` would quote the key, or a password in the address. */
 function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   if (!apiKey) {
     throw new TypeError('apiKey is missing. Check that the variable with the API key is set.');
@@ -137,10 +134,7 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   }
 }
 
-/**
- * Builds the query of a request. An empty array is sent as an empty value, because the service would return all entries
- * without the parameter.
- */
+/** Builds a query. An empty array becomes an empty value: without the parameter, all entries would be returned. */
 function querySerializer(query: Record<string, unknown>): string {
   const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);
   return createQuerySerializer()(Object.fromEntries(given));
@@ -181,8 +175,7 @@ export async function* follow(
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;
   for (;;) {
-    // The first request from `now` does not wait for events: a program that stops during the wait would have no cursor
-    // to continue from.
+    // After `now`, do not wait: a program that stops during the wait would have no cursor to continue from.
     const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
     const input = {
       maxWaitSeconds: Infinity,

@@ -81,10 +81,7 @@ function reasonOf({ message, cause }: Error): string {
 
 const MAX_RETRY_AFTER_SECONDS = 999_999_999;
 
-/**
- * Returns the seconds of `Retry-After`. A date is compared with the response's own `Date`, because the clocks of caller
- * and server may differ.
- */
+/** Returns the seconds of `Retry-After`. Compares a date with the response's `Date`, because clocks may differ. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
   const now = Date.parse(headers.get('date') ?? '') || Date.now();
@@ -94,10 +91,7 @@ export function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
-/**
- * Returns the cursor from the link to the next page (RFC 8288). The link itself is not used: another server must not
- * get the API key.
- */
+/** Returns the cursor of the next page. The link itself may name another server, which must not get the API key. */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;

@@ -10,10 +10,7 @@ export interface Retry {
 export interface AttemptOptions {
   /** Maximum number of attempts per call, including the first attempt. Default: 4. */
   maxAttempts?: number | undefined;
-  /**
-   * Maximum total time in seconds that a call waits between its attempts. Default: 90, which is longer than the
-   * one-minute window of the rate limit.
-   */
+  /** Maximum total seconds that a call waits between attempts. Default: 90, longer than the limit's minute. */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt in seconds. Default: 30. */
   attemptTimeoutSeconds?: number | undefined;
@@ -31,15 +28,9 @@ export interface RetryOptions extends AttemptOptions {
 
 /** Maximum number of concurrent requests. More than ten refused requests would ban the API key. */
 const MAX_CONCURRENT = 10;
-/**
- * After a 429, other calls wait for at most this many milliseconds, even if `Retry-After` is longer: the limit may have
- * been raised meanwhile.
- */
+/** After a 429, other calls wait at most this many milliseconds: the limit may be raised meanwhile. */
 const MAX_HOLD_MS = 60_000;
-/**
- * Matches reads that wait for events. Such reads do not count as concurrent requests, because the service itself limits
- * their number.
- */
+/** Matches reads that wait for events. The service itself limits their number, so they do not count as concurrent. */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
 /** A period after a 429 in which the SDK sends no other call. */
@@ -51,10 +42,7 @@ interface Hold {
   isReported: boolean;
 }
 
-/**
- * Returns a `fetch` with retries for all requests of one API key. Rejects with NoAnswer if the last attempt got no
- * response.
- */
+/** Returns a `fetch` with retries, for one API key. Rejects with NoAnswer if the last attempt got no response. */
 export function retryingFetch(
   defaults: RetryOptions,
 ): (request: Request, ofCall?: AttemptOptions) => Promise<Response> {
@@ -198,9 +186,7 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/**
- * Sends a request and reads the whole response, so that the attempt fails if the connection breaks during the response.
- */
+/** Sends a request and reads the whole response, so that a connection that breaks makes the attempt fail. */
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
@@ -220,21 +206,15 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
   }
 }
 
-/**
- * True if another attempt may succeed and is safe. POST is safe to repeat because of its Idempotency-Key; PATCH is not.
- */
+/** True if another attempt may succeed and is safe: POST is safe by its Idempotency-Key, and PATCH is not. */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
-  // A 429 means that the service has done nothing. A 409 can mean that an earlier attempt of this POST is still
-  // running.
+  // A 429 means that nothing was done, a 409 that an earlier attempt of this POST may still be running.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
 }
 
-/**
- * Returns the milliseconds until the next attempt, with a random delay (jitter), so that refused programs do not return
- * together.
- */
+/** Returns the milliseconds until the next attempt, with jitter, so that refused programs do not return together. */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);
   const seconds = response && retryAfterOf(response.headers);

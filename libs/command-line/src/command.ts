@@ -9,20 +9,14 @@ export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
-/**
- * Minimum width of the help's column of descriptions, in characters. If the terminal leaves less, the descriptions are
- * not wrapped.
- */
+/** Minimum width, in characters, of descriptions in the help. If the terminal leaves less, they are not wrapped. */
 const NARROWEST_COLUMN = 15;
 
 function rethrow(error: Error): never {
   throw error;
 }
 
-/**
- * Options for nest-commander. Usage errors of commander are printed in the same way as all other output; any other
- * error is thrown.
- */
+/** Options for nest-commander. Usage errors are printed in the form of all errors; any other error is thrown. */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
   abortOnError: false,
@@ -130,9 +124,7 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
     return super.setCommand(command);
   }
 
-  /**
-   * Calls `execute` with the values that commander has parsed. nest-commander would pass arguments as unparsed text.
-   */
+  /** Calls `execute` with the values that commander has parsed: nest-commander would pass unparsed text. */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));
   }
@@ -165,18 +157,12 @@ export interface SubcommandDeclaration extends Declaration {
 
 const SUBCOMMAND = 'command-line:subcommand';
 
-/**
- * Makes a method of a CommandGroup a subcommand with the method's name. The method gets the values of its arguments,
- * and then its options.
- */
+/** Makes a method of a CommandGroup the subcommand of its name. The method gets its arguments, then its options. */
 export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
 
 type Method = (...inputs: never[]) => Promise<void>;
 
-/**
- * Base of commands with subcommands, such as `keys issue` and `keys revoke`. Each method with `@Subcommand` is a
- * subcommand.
- */
+/** Base of commands with subcommands, such as `keys issue`. Each method with `@Subcommand` is a subcommand. */
 export abstract class CommandGroup extends BaseCommand {
   readonly examples = [];
   readonly takesJson = false;

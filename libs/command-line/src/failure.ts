@@ -17,10 +17,7 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
   return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }
 
-/**
- * Standard output could not be written completely. If the reader has closed the pipe, as in `program list | head`, the
- * exit code is 0.
- */
+/** Standard output could not be written. The exit code is 0 if the reader has closed the pipe, as `head` does. */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
     const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';

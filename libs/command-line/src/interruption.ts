@@ -11,14 +11,10 @@ const interruption = new AbortController();
 export const interrupted = new Promise<never>((_resolve, reject) => {
   interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
 });
-// Handle the rejection here, too: not every command awaits `interrupted`, and an unhandled rejection would end the
-// process.
+// Handle the rejection: not every command awaits `interrupted`, and an unhandled rejection ends the process.
 interrupted.catch(() => undefined);
 
-/**
- * The state in which an interruption leaves the running work, for the error message: for example `the target was not
- * changed`.
- */
+/** The state that an interruption leaves, for the error message, such as `the target was not changed`. */
 let outcomeAfterSignal: string | undefined;
 
 /** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
@@ -42,9 +38,7 @@ function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/**
- * Waits for the work. An interruption ends the wait at once, except for work that has to clean up (`interruptible`).
- */
+/** Waits for the work. An interruption ends the wait at once, unless the work has to clean up (`interruptible`). */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
     if (outcomeAfterSignal === undefined) {

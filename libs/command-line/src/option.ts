@@ -26,9 +26,7 @@ export function commaSeparated<Known extends string>(known: readonly Known[]) {
   };
 }
 
-/**
- * Declares an option that takes one or more of the known texts. The help and the completion of shells show these texts.
- */
+/** Declares an option that takes one or more of the known texts, which help and completion show. */
 export function commaSeparatedOption<Known extends string>(
   command: Commander,
   flags: string,

@@ -77,10 +77,7 @@ export function recordLines(row: object): string[] {
 const MIN_CELL_WIDTH = 14;
 const GAP = '  ';
 
-/**
- * Returns the lines of a table with one column per field. If the terminal is too narrow, long cells are cut, and then
- * whole columns are left out.
- */
+/** Returns the lines of a table. If the terminal is too narrow, cuts long cells, and then leaves out columns. */
 export function tableLines(
   rows: object[],
   terminalColumns: number,

@@ -3,17 +3,11 @@ import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
-/**
- * Estimates of the memory that Node takes besides the content, in bytes. If an estimate is too low, the system test
- * `memory.spec.ts` fails.
- */
+/** Estimated bytes that Node takes besides the content. `memory.spec.ts` fails if an estimate is too low. */
 const REQUEST_BYTES = 6 * 1024;
 const FIELD_PART_BYTES = 64;
 const CHUNK_OVERHEAD_BYTES = 400;
-/**
- * Bytes of memory for each received byte of an unfinished header section, in the worst case of very short header
- * fields.
- */
+/** Maximum bytes of memory for each byte of an unfinished header section, whose fields may be very short. */
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
@@ -33,10 +27,7 @@ interface Parser {
 
 interface ParsedSocket extends Socket {
   parser: Parser;
-  /**
-   * Node calls this internal method after each read and each write. Overriding the method shows when bytes have
-   * arrived.
-   */
+  /** Node calls this internal method after each read and each write, so overriding it shows when bytes have arrived. */
   _unrefTimer(): void;
 }
 
@@ -50,10 +41,7 @@ function noteMessageBegin(this: Parser): void {
   }
 }
 
-/**
- * A request whose body is counted as memory of its connection. Short chunks are joined, because Node takes 400 bytes of
- * memory even for a chunk of one byte.
- */
+/** A request whose body is counted as memory. Short chunks are joined: Node takes 400 bytes for a chunk of one byte. */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
   private bodyBytes = 0;

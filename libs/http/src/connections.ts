@@ -7,43 +7,25 @@ import { type AccountedRequest, type AccountedResponse, type Caller, Connection,
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
-/**
- * If this many requests of one connection wait for earlier responses (pipelining), the server stops reading from the
- * connection.
- */
+/** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
-/**
- * Estimated memory, in bytes, that all requests and unread responses together may take. One caller may take half of
- * this limit.
- */
+/** Estimated bytes that requests and unread responses together may take. One caller may take half. */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
 /** When connections hold more than MAX_HELD_BYTES, some are closed until this part of MAX_HELD_BYTES is free. */
 const FREED_PART = 1 / 32;
 
-/**
- * Maximum number of open connections. The number is limited because each connection can keep one unread response in
- * memory for a minute.
- */
+/** Maximum number of connections, because each can keep one unread response in memory for a minute. */
 const MAX_CONNECTIONS = 15_000;
 
 const CLOSE_IDLE_INTERVAL_MS = 1_000;
 
-/**
- * Milliseconds for which a connection is still read after its last response, which could otherwise be lost (RFC 9112,
- * section 9.6).
- */
+/** Milliseconds to read on after the last response, which could otherwise be lost (RFC 9112, section 9.6). */
 const LINGER_MS = 1_000;
 
-/**
- * Why the server closes a connection: too much memory, too many connections of one address, or too many connections in
- * total.
- */
+/** Why a connection is closed: too much memory, too many connections of one address, or too many in total. */
 export type Refusal = 'memory' | 'address' | 'total';
 
-/**
- * The open connections of a server, with limits on their number and memory. Requests of one connection are handled one
- * after the other.
- */
+/** The connections of a server, with limits on number and memory. Each connection handles one request at a time. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
   private readonly callers = new Map<string, Caller>();
@@ -153,10 +135,7 @@ export class Connections {
     );
   }
 
-  /**
-   * Calls `begin` for a request once the previous response on the same connection is sent, so that responses do not
-   * fill the memory.
-   */
+  /** Calls `begin` once the previous response on the connection is sent, so that responses do not fill the memory. */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
     const connection = this.all.get(socket);
@@ -225,13 +204,11 @@ export class Connections {
       return;
     }
     if (isTimedOut && !connection.isMessageArriving) {
-      // No request has begun. Close without a response, which the caller would take for the response to a later
-      // request.
+      // No request has begun. Close silently: the caller would take a response for the one to a later request.
       socket.destroy();
       return;
     }
-    // After a CONNECT request, Node leaves the socket to the service: ignore errors of the socket and discard its
-    // further bytes.
+    // After CONNECT, Node leaves the socket to the service: ignore errors of the socket, and discard its bytes.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest !== undefined && !isSent(newest)) {
@@ -266,8 +243,7 @@ export class Connections {
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // Do not call close() of the HTTP server, which would close idle connections immediately, although a request may
-    // already be on its way.
+    // Do not call close() of the HTTP server: it would close idle connections, although a request may be on its way.
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), CLOSE_IDLE_INTERVAL_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
@@ -303,8 +279,7 @@ export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
   if (!complete) {
     response.shouldKeepAlive = false;
-    // Node calls `destroySoon` once the response is sent. Node's own version would close the socket immediately and
-    // could lose the response.
+    // Node calls `destroySoon` after the response. Node's own version could lose the response.
     socket.destroySoon = () => endSoon(socket);
   }
 }

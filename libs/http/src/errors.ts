@@ -4,9 +4,7 @@ export interface ErrorBody {
   status: number;
 }
 
-/**
- * An error that is reported to the caller as a response. It has no stack trace, because collecting one would be slow.
- */
+/** An error that the caller gets as a response. It has no stack trace, because collecting one would be slow. */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
@@ -30,9 +28,7 @@ export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly when: string;
-  /**
-   * The error is documented for every operation (`operations`), or for every operation with a request body (`bodies`).
-   */
+  /** The error is documented for every operation (`operations`), or for those with a body (`bodies`). */
   readonly everywhere?: 'operations' | 'bodies';
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
@@ -178,9 +174,7 @@ export const InternalError = defineError({
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
 
-/**
- * The service is unavailable for a reason that the operator can fix. The caller gets a 503, and the message is logged.
- */
+/** The service is unavailable until the operator acts. The caller gets a 503, and the message is logged. */
 export class UnavailableError extends Error {}
 
 export const ServiceUnavailableError = defineError({

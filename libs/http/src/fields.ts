@@ -35,8 +35,7 @@ export function Field(
   const required = !optional && !nullable && times === undefined;
   const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
-  // Build the array schema here: @nestjs/swagger would omit `maxItems` if the entries of the array have a named
-  // enumeration.
+  // Build the array schema here: @nestjs/swagger omits `maxItems` if the entries have a named enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
   const isLiteral = schema.type === 'integer' || schema.type === 'boolean';
@@ -139,10 +138,7 @@ export function Text({
   return Field(documented, schema, expected, isValid, normalize);
 }
 
-/**
- * Characters that PostgreSQL cannot keep: PostgreSQL refuses NUL, and an unpaired surrogate would come back as another
- * character.
- */
+/** Characters that PostgreSQL cannot keep: NUL is refused, and an unpaired surrogate becomes another character. */
 const UNSAVABLE = /\0|\p{Surrogate}/u;
 
 /** Replaces `length` of class-validator, which does not count all characters that the database counts. */
@@ -185,8 +181,7 @@ export function parseTimestamp(text: string): Date | null {
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
   time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
-  // A leap second is only valid at the end of a month in UTC, so the second after it belongs to the first day of a
-  // month.
+  // A leap second is valid only at the end of a month in UTC: the second after it begins a month.
   if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
     return null;
   }

@@ -5,10 +5,7 @@ import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/**
- * Makes Fastify parse every request body as JSON in UTF-8. Fastify's own parsers accept other media types and refuse an
- * empty body.
- */
+/** Makes Fastify parse every body as JSON in UTF-8. Fastify's parsers accept other types, and refuse an empty body. */
 export function acceptJson(fastify: FastifyInstance): void {
   // Read the bodies of GET and HEAD requests, too, because such a request is refused unless its body is empty.
   for (const method of ['GET', 'HEAD']) {
@@ -24,10 +21,7 @@ export function acceptJson(fastify: FastifyInstance): void {
   });
 }
 
-/**
- * A parameter of a media type, such as `; charset=utf-8`, with or without double quotes around the value (RFC 9110,
- * section 5.6.6).
- */
+/** A parameter of a media type, such as `; charset=utf-8`; the value may be quoted (RFC 9110, section 5.6.6). */
 const PARAMETER = /;[ \t]*([^ \t;=]*)[ \t]*(?:=[ \t]*("(?:[^"\\]|\\.)*"|[^;]*))?/g;
 const UTF_8_CHARSETS = ['utf-8', 'utf8', 'us-ascii', ''];
 
@@ -96,16 +90,10 @@ export function parseJson(body: Buffer): unknown {
 
 /** Finds numbers whose fraction `JSON.parse` may round to an integer: those with many digits or with an exponent. */
 const MAY_ROUND = /[\d.]{17}|\d[eE]/;
-/**
- * Matches each string and each number in valid JSON. The groups are the whole part, the fraction and the exponent of a
- * number.
- */
+/** Matches the strings and numbers in valid JSON. The groups are a number's whole part, fraction and exponent. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
 
-/**
- * Returns 0.5 for a number with a fraction that `JSON.parse` would round to an integer, so that validation refuses the
- * number.
- */
+/** Returns 0.5 for a fraction that `JSON.parse` would round to an integer, so that validation refuses the number. */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {
     return token;

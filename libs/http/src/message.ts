@@ -3,10 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { BadRequestError } from './errors';
 
-/**
- * Returns all values of a header field in their order, because Node's `headers` keeps only the first value of some
- * fields.
- */
+/** Returns all values of a header field, because Node's `headers` keeps only the first value of some fields. */
 export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -18,10 +15,7 @@ export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders
   return values;
 }
 
-/**
- * Removes the spaces and tabs at both ends of a text (RFC 9110, section 5.6.3). `trim()` would also remove other
- * characters.
- */
+/** Removes spaces and tabs at both ends (RFC 9110, section 5.6.3). `trim()` would remove other characters, too. */
 export function trimmed(text: string): string {
   const isSpace = (index: number): boolean => text[index] === ' ' || text[index] === '\t';
   let [start, end] = [0, text.length];
@@ -39,10 +33,7 @@ const UNROUTED_PATH = '/%25/';
 /** Replaces the target of `OPTIONS *`, which is no path. The router accepts only paths, and no route has this path. */
 export const WHOLE_SERVICE = '/%25/*';
 
-/**
- * Returns the request target as a path with a query (RFC 9112, section 3.2). A path that cannot be decoded is replaced
- * by one that no route has.
- */
+/** Returns the target as path and query (RFC 9112, section 3.2). An undecodable path becomes one that no route has. */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
     const [root, authority] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];
@@ -87,10 +78,7 @@ export function assertReadable(message: IncomingMessage): void {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /**
-     * The path under which the caller sees the service behind a proxy, such as `/shop`. Empty if the service has the
-     * whole host.
-     */
+    /** The path under which a proxy shows the service, such as `/shop`. Empty if the service has the whole host. */
     readonly prefix: string;
   }
 }
@@ -104,10 +92,7 @@ export function plainAddress(text: string): string {
   return isIP(address) === 0 ? '' : address;
 }
 
-/**
- * Returns a function that checks whether an address, with or without a port, belongs to one of these addresses and
- * networks (CIDR).
- */
+/** Returns a function that checks whether an address, with or without a port, is in these addresses and networks. */
 export function networkMatcher(networks: readonly string[]): (address?: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

@@ -28,10 +28,7 @@ export interface RepresentationOptions {
   status?: 200 | 201 | 202;
   /** The deprecation of the GET for the path in `Location`, if that GET is deprecated. */
   deprecatedRead?: Deprecation;
-  /**
-   * Returns the resource as a GET would return it. Needed if this operation returns more fields than the GET, such as a
-   * secret.
-   */
+  /** Returns the resource as a GET would. Needed if this operation returns more than the GET, such as a secret. */
   asRead?: (resource: never) => object;
   /**
    * The query parameter that selects entries by id. A page of one such entry has the entry's ETag, which the caller can
@@ -99,10 +96,7 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/**
- * Bodies with more characters than this are sent one after the other, so that short responses need not wait for many
- * long ones.
- */
+/** Bodies with more characters are sent one by one, so that short responses need not wait for many long ones. */
 const LONG_BODY = 64 * 1024;
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
 
@@ -141,8 +135,7 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Write the parsed query again, because other programs may parse the caller's own text, such as `?name=a?b`, in
-  // another way.
+  // Write the parsed query again: other programs may parse the caller's text, such as `?name=a?b`, differently.
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));

@@ -6,10 +6,7 @@ import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { type AnyDefinedError, defineError } from './errors';
 
-/**
- * Adds facts to the Fastify configuration of a route. Nest's own `RouteConfig` would replace the facts of earlier
- * decorators.
- */
+/** Adds facts to a route's Fastify configuration. Nest's `RouteConfig` would replace those of earlier decorators. */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const all = { ...routeConfigOf(handler as object), ...facts };
@@ -25,10 +22,7 @@ export const NOTES = 'x-operation-notes';
 
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/**
- * Notes for the documentation of an operation: header fields of successful responses (`success`) and of all responses
- * (`always`).
- */
+/** Notes for the documentation. `success` and `always` are header fields of successful and of all responses. */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
   /** Errors that every other operation can return, but this operation cannot. */
@@ -62,10 +56,7 @@ export function EachOperation(
   };
 }
 
-/**
- * A tag of the OpenAPI document. Documentation pages show the tag below its `parent`, which is another tag, or below
- * its `group`, a heading.
- */
+/** A tag of the OpenAPI document. Pages show it below its `parent`, another tag, or below its `group`, a heading. */
 interface TagOptions {
   name: string;
   description: string;
@@ -92,17 +83,11 @@ export interface Deprecation {
   /** The day from which the operation may be removed, as `YYYY-MM-DD` in UTC. */
   sunset: string;
   documentation: string;
-  /**
-   * The path of the operation that replaces the deprecated operation, for example `/notes?id={noteId}`. The braces stand
-   * for the path parameter.
-   */
+  /** The path of the operation that replaces this one: `/notes?id={noteId}`, with the path parameter in braces. */
   successor: string;
 }
 
-/**
- * Maximum number of characters of a path parameter that a response repeats. A longer value may be an API key in the
- * wrong place.
- */
+/** Maximum characters of a path parameter in a response. A longer value may be an API key in the wrong place. */
 const MAX_ECHOED = 30;
 
 declare module 'fastify' {
@@ -111,10 +96,7 @@ declare module 'fastify' {
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
-    /**
-     * Operations whose sunset lies before this unix time (in milliseconds) return 410. Absent if operations still work
-     * after their sunset.
-     */
+    /** Operations with a sunset before this Unix time in milliseconds return 410. Absent if none does. */
     goneBefore?: number;
   }
 }
@@ -136,10 +118,7 @@ export const OperationGoneError = defineError({
 
 const NO_HEADERS = {};
 
-/**
- * Returns the header fields that announce the removal of a deprecated operation (RFC 9745, RFC 8594, and RFC 5829 for
- * the successor).
- */
+/** Returns the header fields of a deprecated operation (RFC 9745, RFC 8594, and RFC 5829 for the successor). */
 export function deprecationHeadersOf(request: FastifyRequest): Record<string, string> {
   const { prefix, params, routeOptions } = request;
   const { deprecation } = routeOptions.config;

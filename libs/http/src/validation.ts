@@ -182,10 +182,7 @@ export function composed(name: string): string {
 
 const LITERAL = /^(?:0|[1-9]\d{0,15}|true|false)$/;
 
-/**
- * Parses `true`, `false`, or an integer without sign, leading zero, fraction and exponent. Any other value is returned
- * unchanged.
- */
+/** Parses `true`, `false` or an integer without sign and leading zero. Any other value is returned unchanged. */
 export function parseLiteral(given: unknown): unknown {
   return typeof given === 'string' && LITERAL.test(given) ? JSON.parse(given) : given;
 }

@@ -34,10 +34,7 @@ export function shellWord(text: string): string {
 
 const MAX_EDIT_DISTANCE = 2;
 
-/**
- * Returns ` Did you mean …?` with the known word that is most similar to a mistyped word, or an empty text if no known
- * word is similar.
- */
+/** Returns ` Did you mean …?` with the known word that is most similar, or an empty text if none is similar. */
 export function suggestionFor(word: string, known: readonly string[]): string {
   const most = Math.min(MAX_EDIT_DISTANCE, word.length / 2);
   const [nearest] = known

@@ -20,10 +20,7 @@ import { type GuideName, INDEX_PATH, guidePath } from './pages';
 import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 
-/**
- * Returns the description of the API in Markdown. Links to guides are absolute, so that they also work in a copy of the OpenAPI
- * document.
- */
+/** Returns the API's description. Links to guides are absolute, so that they work in a copy of the document, too. */
 function description(): string {
   const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
@@ -50,9 +47,7 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds. The timestamps of events have microseconds.`;
 }
 
-/**
- * Returns the tags and tag groups. Tools that do not know `x-parent`, which nests tags, can show the groups instead.
- */
+/** Returns the tags and tag groups. Tools that do not know `x-parent`, which nests tags, can show the groups. */
 function tagParts(): object {
   const sorted = definedTags();
   const names = new Set(sorted.map(({ parent, group = parent }) => group));

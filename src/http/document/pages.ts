@@ -155,9 +155,7 @@ function pageAddressOf(address: string): string {
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
-/**
- * Returns the HTML page for a path. Its links are relative, so that they also work behind a proxy with a path prefix.
- */
+/** Returns an HTML page. Its links are relative, so that they also work behind a proxy with a path prefix. */
 function htmlOf(path: string, title: string, about: string, head: string, body: string): string {
   const html = `<!doctype html>
 <html lang="en">

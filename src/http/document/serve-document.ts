@@ -131,10 +131,7 @@ const SWAGGER_UI_PLUGINS = [
   }`,
 ];
 
-/**
- * Functions that @nestjs/swagger does not export. The exported function would read files from the disk for each
- * request.
- */
+/** Functions that @nestjs/swagger does not export. The exported one would read files for each request. */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
   buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;

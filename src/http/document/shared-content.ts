@@ -7,18 +7,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
-/**
- * Placeholder for the address of the service in documents and pages. A response contains the address that the caller
- * has used.
- */
+/** Stands for the service's address in documents and pages. A response has the address that the caller used. */
 export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
-/**
- * Returns the address to which the caller sent the request. If `Host` is invalid, returns 127.0.0.1 with the port of
- * the connection.
- */
+/** Returns the address that the caller used. If `Host` is invalid, returns 127.0.0.1 with the connection's port. */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
   const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
@@ -26,10 +20,7 @@ function addressOf(request: FastifyRequest): string {
   return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefix;
 }
 
-/**
- * Returns the relative path from a page to the root of the service, for example `../`. Relative links also work if a
- * proxy adds a path prefix.
- */
+/** Returns the path from a page to the root, such as `../`: relative links work behind a path prefix, too. */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
