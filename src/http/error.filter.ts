@@ -16,6 +16,7 @@ import {
 } from '#libs/http';
 import { assertMayCall } from '../modules/auth';
 import { limitErrorOf, RequestLimiter } from '../modules/quotas';
+import { METHODS } from './cors';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
 
@@ -75,9 +76,6 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 }
-
-/** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
-export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { Clock } from '#libs/clock';
 import {
   AccountedRequest,
@@ -16,7 +10,6 @@ import {
   MAX_BODY_BYTES,
   acceptJson,
   assertReadable,
-  closeIfUnread,
   networkMatcher,
   originForm,
   prefixOf,
@@ -24,9 +17,8 @@ import {
 } from '#libs/http';
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
-import { HEADERS } from './document/shared-components';
+import { answerPreflight, isPreflight, originHeaders } from './cors';
 import { withoutDigest } from './document/shared-content';
-import { METHODS } from './error.filter';
 import { commonHeaders } from './response.interceptor';
 import { SimilarOperations } from './similar-operation';
 
@@ -107,8 +99,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     }
     // Hide `Content-Type` from Fastify, which would refuse an unsupported type even without a body.
     request.headers['content-type'] = undefined;
-    const { origin, 'access-control-request-method': method } = request.headers;
-    if (request.method === 'OPTIONS' && origin !== undefined && method !== undefined) {
+    if (isPreflight(request)) {
       void answerPreflight(request, reply, limiter).catch(done);
     } else {
       done();
@@ -186,41 +177,6 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
       ...commonHeaders(randomUUID()),
     }),
   );
-}
-
-/** Headers that scripts of other origins may read. `Date` helps to interpret the reset times of limits. */
-const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
-  .filter((name) => !/^(Cache|Access)-Control/.test(name))
-  .join(', ');
-
-/** Returns the CORS headers. `Vary` keeps caches from sending the response to a script of another origin. */
-function originHeaders({ headers }: FastifyRequest, allowed: readonly string[]): Record<string, string> {
-  const { origin = '' } = headers;
-  const isAllowed = allowed.includes('*') || allowed.includes(origin);
-  return origin === '' || !isAllowed
-    ? { Vary: 'Origin' }
-    : {
-        Vary: 'Origin',
-        'Access-Control-Allow-Origin': allowed.includes('*') ? '*' : origin,
-        'Access-Control-Expose-Headers': EXPOSED,
-      };
-}
-
-async function answerPreflight(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  limiter: RequestLimiter,
-): Promise<void> {
-  const { 'access-control-request-headers': asked } = request.headers;
-  const headers = {
-    ...(await limiter.headersFor(request, 204)),
-    'Access-Control-Allow-Methods': METHODS,
-    'Access-Control-Max-Age': '600',
-    Vary: 'Origin, Access-Control-Request-Headers',
-    ...(asked === undefined ? {} : { 'Access-Control-Allow-Headers': asked }),
-  };
-  closeIfUnread(reply);
-  void reply.status(204).headers(headers).send();
 }
 
 /** Logs one line per request, with the route pattern instead of the path, because a path may contain secrets. */
