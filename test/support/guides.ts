@@ -1,4 +1,4 @@
-import type { GuideName } from '../../src/http/document/pages';
+import type { GuideName } from '../../src/http/document/guides';
 import { read } from './files';
 
 export interface Block {

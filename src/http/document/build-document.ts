@@ -16,7 +16,7 @@ import { type ErrorDefinition, NOTES, type Notes, definedTags, errorCatalogue } 
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
-import { type GuideName, INDEX_PATH, guidePath } from './pages';
+import { type GuideName, INDEX_PATH, guidePath } from './guides';
 import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-components';
 import { SHOWN_ADDRESS } from './shared-content';
 

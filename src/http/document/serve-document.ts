@@ -4,23 +4,17 @@ import type { OpenAPIObject, SwaggerCustomOptions } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { isNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
+import { GUIDES, type Guide, INDEX_PATH, guidePath, markdownPath, readGuides } from './guides';
 import {
-  GUIDES,
   GUIDE_HEADERS,
-  type Guide,
-  INDEX_PATH,
   LIBRARY_HEADERS,
   guidePage,
-  guidePath,
   inSite,
   llmsText,
-  markdownPath,
-  readGuides,
-  readPageFile,
   referencePage,
   wantsPage,
 } from './pages';
-import { type PageFile, rootFrom, serveFile, serveText } from './shared-content';
+import { type PageFile, readPageFile, rootFrom, serveFile, serveText } from './shared-content';
 import { shownDocument } from './shown-document';
 
 export function serveDocument(app: NestFastifyApplication): void {

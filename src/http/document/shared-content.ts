@@ -1,5 +1,7 @@
 // Serves pages and documents that contain the address of the service, which differs between callers.
-import { extname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
@@ -79,6 +81,19 @@ interface Source {
   parts: Buffer[];
   /** The whole content, compressed with Brotli when the service was built. */
   brotli?: Buffer;
+}
+
+/** The root folder of the project: three levels above the sources, and four above the compiled files in `dist`. */
+export const ROOT = ['../../..', '../../../..']
+  .map((way) => join(__dirname, way))
+  .find((folder) => existsSync(join(folder, 'package.json')))!;
+
+/** Reads a file that pages load. The build has collected and compressed these files. */
+export async function readPageFile(name: string): Promise<Source> {
+  const [content, brotli] = await Promise.all(
+    [name, `${name}.br`].map((file) => readFile(join(ROOT, 'dist/browser', file))),
+  );
+  return { parts: [content!], brotli: brotli! };
 }
 
 /**

@@ -9,7 +9,7 @@ import type {
   SchemaObject,
 } from '@nestjs/swagger';
 import { nameIn } from './build-document';
-import { type Guide, guidePath } from './pages';
+import { type Guide, guidePath } from './guides';
 import { samplesOf } from './samples';
 import { SHOWN_ADDRESS } from './shared-content';
 

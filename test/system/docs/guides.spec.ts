@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { GUIDES } from '../../../src/http/document/pages';
+import { GUIDES } from '../../../src/http/document/guides';
 import { SeedService } from '../../../src/runtime/seed';
 import { listen } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';

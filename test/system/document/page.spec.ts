@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
-import { GUIDES, guidePath } from '../../../src/http/document/pages';
+import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { operationsOf } from '../../support/document';
 import { listen, until } from '../../support/eventually';
 import { CHROMIUM, findProgram } from '../../support/programs';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import zlib from 'node:zlib';
-import { GUIDES, guidePath, markdownPath } from '../../../../src/http/document/pages';
+import { GUIDES, guidePath, markdownPath } from '../../../../src/http/document/guides';
 import type { Answer } from '../../../support/api-caller';
 import { operationsOf } from '../../../support/document';
 import { exchange, requestText } from '../../../support/raw-http';

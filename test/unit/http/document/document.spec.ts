@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { type ErrorDefinition, defineError, errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
 import { settingNames } from '../../../../src/all-settings';
-import { type GuideName, GUIDES } from '../../../../src/http/document/pages';
+import { type GuideName, GUIDES } from '../../../../src/http/document/guides';
 import { EVENT_TYPES } from '../../../../src/modules/events';
 import { PLANS, PLAN_LIMITS } from '../../../../src/modules/quotas/rules/limits';
 import { type Operation, operationsOf } from '../../../support/document';
