@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeIfUnread } from '#libs/http';
 import type { RequestLimiter } from '../modules/quotas';
-import { HEADERS } from './document/shared-components';
+import { HEADERS } from './document/components';
 
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

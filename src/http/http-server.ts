@@ -18,7 +18,7 @@ import {
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { answerPreflight, isPreflight, originHeaders } from './cors';
-import { withoutDigest } from './document/shared-content';
+import { withoutDigest } from './document/served-content';
 import { commonHeaders } from './response.interceptor';
 import { SimilarOperations } from './similar-operation';
 

@@ -17,12 +17,12 @@ import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { KEPT_ERRORS } from '../../modules/idempotency';
 import { PLAN_LIMITS } from '../../modules/quotas';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
-import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './shared-components';
-import { SHOWN_ADDRESS } from './shared-content';
+import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './components';
+import { ADDRESS_PLACEHOLDER } from './served-content';
 
 /** Returns the API's description. Links to guides are absolute, so that they work in a copy of the document, too. */
 function description(): string {
-  const to = (name: GuideName) => SHOWN_ADDRESS + guidePath(name);
+  const to = (name: GuideName) => ADDRESS_PLACEHOLDER + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
     const counts = [limits?.perMinute, limits?.perDay].map(
       (count) => count?.toLocaleString('en-US') ?? 'set per client',
@@ -70,8 +70,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setVersion('1.0.0')
     .setDescription(description())
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setExternalDoc('Guides for callers', SHOWN_ADDRESS + INDEX_PATH)
-    .addServer(SHOWN_ADDRESS, 'The service that serves this document: local, staging or production.')
+    .setExternalDoc('Guides for callers', ADDRESS_PLACEHOLDER + INDEX_PATH)
+    .addServer(ADDRESS_PLACEHOLDER, 'The service that serves this document: local, staging or production.')
     .addSecurityRequirements(API_KEY_SCHEME)
     .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
@@ -88,7 +88,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
-    url: `${SHOWN_ADDRESS}${guidePath('getting-started')}#help`,
+    url: `${ADDRESS_PLACEHOLDER}${guidePath('getting-started')}#help`,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);

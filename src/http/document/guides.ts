@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
-import { ROOT } from './shared-content';
+import { ROOT } from './served-content';
 
 export const INDEX_GUIDE = 'README';
 
@@ -81,7 +81,7 @@ export async function readGuides({ paths }: OpenAPIObject) {
   const describe = (name: string) => rows.find(([, link]) => link?.endsWith(`(${name}.md)`))?.[2];
   return GUIDES.map((name, index) => {
     const tokens = markdown.parse(texts[index]!, {});
-    const headings = arrange(tokens);
+    const headings = annotate(tokens);
     const html = markdown.renderer.render(tokens, markdown.options, {});
     const sections = headings.filter(({ level }) => level === 'h2');
     const description = describe(name) ?? 'How to use the Pet Store API, with commands to try.';
@@ -98,7 +98,7 @@ type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[num
  * on a phone, and turns links to Markdown files into links to pages.
  * @returns the headings, in the order of the text
  */
-function arrange(tokens: Token[]): { title: string; anchor: string; level: string }[] {
+function annotate(tokens: Token[]): { title: string; anchor: string; level: string }[] {
   let columns: string[] = [];
   let cells = 0;
   return tokens.flatMap((token, index) => {

@@ -2,7 +2,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Guide, INDEX_GUIDE, INDEX_PATH, guidePath, markdownPath, operationsIn } from './guides';
-import { HTML, SHOWN_ADDRESS, escaped, rootFrom } from './shared-content';
+import { HTML, ADDRESS_PLACEHOLDER, escaped, rootFrom } from './served-content';
 
 /** Icon of all pages, as a data URL. Without one, browsers would request `/favicon.ico`. */
 const ICON =
@@ -83,7 +83,7 @@ ${tags.join('\n')}
 }
 
 /** Adds the header of all pages to the page of Swagger UI, and settings for small screens. */
-export function inSite(html: string, styles: string[]): string {
+export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">
 <script src="./docs/theme.js"></script>
@@ -132,12 +132,12 @@ ${html.replace('</h1>', () => contents)}
 
 /** Returns the content of `/llms.txt`: an overview of the documentation for language models (llmstxt.org). */
 export function llmsText(guides: Guide[]): string {
-  const pages = guides.map(({ name, title }) => `- [${title}](${SHOWN_ADDRESS}${markdownPath(name)})`);
+  const pages = guides.map(({ name, title }) => `- [${title}](${ADDRESS_PLACEHOLDER}${markdownPath(name)})`);
   return `# Pet Store
 
 > ${ABOUT}
 
-- [OpenAPI document](${SHOWN_ADDRESS}/openapi.json): every operation, error and header
+- [OpenAPI document](${ADDRESS_PLACEHOLDER}/openapi.json): every operation, error and header
 
 ## Guides
 
@@ -149,7 +149,7 @@ ${pages.join('\n')}
  * Returns headers that allow a page to load only files of this service.
  * @param styles allowed sources of styles: Scalar and Swagger UI need inline styles
  */
-function protecting(styles: string) {
+function pageHeaders(styles: string) {
   return {
     'Content-Security-Policy': `default-src 'none'; script-src 'self'; style-src ${styles}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     'Cross-Origin-Resource-Policy': 'same-origin',
@@ -157,8 +157,8 @@ function protecting(styles: string) {
   };
 }
 
-export const GUIDE_HEADERS = protecting("'self'");
-export const LIBRARY_HEADERS = protecting("'self' 'unsafe-inline'");
+export const GUIDE_HEADERS = pageHeaders("'self'");
+export const LIBRARY_HEADERS = pageHeaders("'self' 'unsafe-inline'");
 
 /** True if a browser requests a page. Programs and scripts usually accept JSON or any type instead. */
 export function wantsPage({ headers }: FastifyRequest): boolean {

@@ -1,6 +1,6 @@
 // Code samples for the reference page. A sample runs unchanged if the environment variable PETSTORE_KEY is set.
 import type { OperationObject, ParameterObject } from '@nestjs/swagger';
-import { SHOWN_ADDRESS } from './shared-content';
+import { ADDRESS_PLACEHOLDER } from './served-content';
 
 interface Sample {
   lang: string;
@@ -30,7 +30,8 @@ export function samplesOf(
 ): Sample[] {
   const values = parameters.map(({ name, schema }) => [name, (schema as { example: unknown }).example]);
   const pathValues = Object.fromEntries(values) as Record<string, unknown>;
-  const url = SHOWN_ADDRESS + path.replace(/{(\w+)}/g, (_all, name: string) => String(pathValues[name]));
+  const url =
+    ADDRESS_PLACEHOLDER + path.replace(/{(\w+)}/g, (_all, name: string) => String(pathValues[name]));
   const request = { id: operationId!, method: method.toUpperCase(), url, pathValues, body };
   return [
     { lang: 'shell', label: 'curl', source: curl(request) },
@@ -117,7 +118,7 @@ function sdk({ id, pathValues, body }: SampleRequest): string {
   return `import { createPetStoreClient } from '@petstore/client';
 
 const store = createPetStoreClient({
-  baseUrl: '${SHOWN_ADDRESS}',
+  baseUrl: '${ADDRESS_PLACEHOLDER}',
   apiKey: process.env.PETSTORE_KEY,
 });
 const { data, response } = await store.${id}(${written});

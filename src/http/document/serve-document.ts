@@ -9,13 +9,13 @@ import {
   GUIDE_HEADERS,
   LIBRARY_HEADERS,
   guidePage,
-  inSite,
+  withSiteHeader,
   llmsText,
   referencePage,
   wantsPage,
 } from './pages';
-import { type PageFile, readPageFile, rootFrom, serveFile, serveText } from './shared-content';
-import { shownDocument } from './shown-document';
+import { type PageFile, readPageFile, rootFrom, serveFile, serveText } from './served-content';
+import { referenceDocument } from './reference-document';
 
 export function serveDocument(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
@@ -27,7 +27,7 @@ export function serveDocument(app: NestFastifyApplication): void {
   const guides = () => (reading ??= readGuides(document));
   const theme = serveOwnFile(fastify, 'theme.js');
   serveText(fastify, '/openapi.json', () => json);
-  const shown = async () => JSON.stringify(shownDocument(document, await guides()));
+  const shown = async () => JSON.stringify(referenceDocument(document, await guides()));
   serveText(fastify, '/docs/openapi.json', shown);
   serveText(fastify, '/openapi.yaml', () => documentText(document, 'yaml'));
   void fastify.register(async (pages) => {
@@ -155,6 +155,6 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
     serveFile(pages, `/swagger/${name}`, () => readPageFile(name)),
   );
   const write = async () =>
-    inSite(ui.buildSwaggerHTML('./swagger/', options), await readStyles('site.css', 'swagger.css'));
+    withSiteHeader(ui.buildSwaggerHTML('./swagger/', options), await readStyles('site.css', 'swagger.css'));
   serveText(pages, '/swagger', write, [theme, script, ...files]);
 }

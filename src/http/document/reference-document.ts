@@ -11,12 +11,12 @@ import type {
 import { nameIn } from './build-document';
 import { type Guide, guidePath } from './guides';
 import { samplesOf } from './samples';
-import { SHOWN_ADDRESS } from './shared-content';
+import { ADDRESS_PLACEHOLDER } from './served-content';
 
 type Shown = OperationObject & Record<`x-${string}`, unknown>;
 type Responses = Record<string, ResponseObject | ReferenceObject>;
 
-export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPIObject {
+export function referenceDocument(document: OpenAPIObject, guides: Guide[]): OpenAPIObject {
   const shown = JSON.parse(JSON.stringify(document), withoutPrefilling) as OpenAPIObject;
   const parameters = document.components!.parameters as Record<string, ParameterObject>;
   for (const [path, item] of Object.entries(shown.paths)) {
@@ -33,7 +33,7 @@ export function shownDocument(document: OpenAPIObject, guides: Guide[]): OpenAPI
   shown.tags = shown.tags!.filter(({ description }) => description !== undefined);
   // Add a section for each guide, because Scalar shows headings of the description in the sidebar and in its search.
   const about = guides.slice(1).map(({ name, title, description }) => {
-    return `## ${title}\n\n${description} [Read the guide](${SHOWN_ADDRESS}${guidePath(name)}).`;
+    return `## ${title}\n\n${description} [Read the guide](${ADDRESS_PLACEHOLDER}${guidePath(name)}).`;
   });
   shown.info.description = [shown.info.description, ...about].join('\n\n');
   return shown;
@@ -73,7 +73,7 @@ function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
   ];
   const links = guides
     .filter(({ name }) => names.includes(name))
-    .map(({ name, title }) => `[${title}](${SHOWN_ADDRESS}${guidePath(name)})`);
+    .map(({ name, title }) => `[${title}](${ADDRESS_PLACEHOLDER}${guidePath(name)})`);
   return [
     ...(stability ? [`**Stability: ${stability as string}.**`] : []),
     ...(isHidden ? [NOT_TRIED] : []),

@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 
 /** Stands for the service's address in documents and pages. A response has the address that the caller used. */
-export const SHOWN_ADDRESS = 'http://127.0.0.1:3000';
+export const ADDRESS_PLACEHOLDER = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
@@ -134,7 +134,7 @@ export function withoutDigest(path: string): string {
 }
 
 /**
- * Serves a text, with SHOWN_ADDRESS replaced by the address that the caller has used.
+ * Serves a text, with ADDRESS_PLACEHOLDER replaced by the address that the caller has used.
  * @param files files to which the text links
  */
 export function serveText(
@@ -148,7 +148,7 @@ export function serveText(
     for (const file of files) {
       text = text.replaceAll(`${file.path.slice(1)}"`, `${(await file.digestPath()).slice(1)}"`);
     }
-    return { parts: text.split(SHOWN_ADDRESS).map((part) => Buffer.from(part)) };
+    return { parts: text.split(ADDRESS_PLACEHOLDER).map((part) => Buffer.from(part)) };
   });
 }
 
