@@ -2,7 +2,7 @@ import { DEPRECATION_VARIABLES } from './modules/deprecations/settings';
 import { QUOTA_VARIABLES } from './modules/quotas/settings';
 import { WEBHOOK_VARIABLES } from './modules/webhooks/settings';
 import { type Environment, type Values, valuesIn } from './runtime/environment';
-import { COMMON_VARIABLES, completed } from './settings';
+import { COMMON_VARIABLES, reconciled } from './settings';
 
 const VARIABLES = {
   ...COMMON_VARIABLES,
@@ -14,7 +14,7 @@ const VARIABLES = {
 export type AllSettings = Values<typeof VARIABLES>;
 
 export function readSettings(environment: Environment): AllSettings {
-  return completed(valuesIn(VARIABLES, environment), environment);
+  return reconciled(valuesIn(VARIABLES, environment), environment);
 }
 
 export function settingNames(): ReadonlySet<string> {

@@ -11,7 +11,7 @@ import {
   networks,
   oneOf,
   path,
-  taking,
+  readerFor,
   textIn,
   variable,
 } from './runtime/environment';
@@ -35,7 +35,7 @@ function isOrigin(text: string): boolean {
   return text === `${protocol}//${host}`;
 }
 
-const origins = taking(
+const origins = readerFor(
   '* alone, or origins such as https://shop.example or capacitor://localhost, without patterns',
   (text) => {
     const entries = entriesOf(text);
@@ -53,7 +53,7 @@ const servicePort: Reader<number> = (text, variable) => {
 
 const plainHost = (host: string): string => host.replace(/^\[(.+)\]$/, '$1');
 
-const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
+const metricsAddress = readerFor('a port, an address with a port (0.0.0.0:9464), or off', (text) => {
   if (text === 'off') {
     return null;
   }
@@ -62,7 +62,7 @@ const metricsAddress = taking('a port, an address with a port (0.0.0.0:9464), or
   return port !== '' && address.port <= MAX_PORT ? address : undefined;
 });
 
-const tracesUrl = taking(
+const tracesUrl = readerFor(
   'a URL that starts with http:// or https:// and has special characters percent-encoded (%25 for %)',
   (text) => (/^https?:\/\//.test(text) && isWellFormedUrl(text) ? text : undefined),
   '…',
@@ -94,7 +94,7 @@ export type Settings = Values<typeof COMMON_VARIABLES>;
  * Checks settings that depend on each other, and returns the settings without `tracesUrl` if tracing is switched off.
  * @throws EnvironmentError for the first invalid variable
  */
-export function completed<Read extends Settings>(settings: Read, environment: Environment): Read {
+export function reconciled<Read extends Settings>(settings: Read, environment: Environment): Read {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }

@@ -13,7 +13,7 @@ import {
 import { UsageError, program } from '#libs/messages';
 import { settingNames } from '../all-settings';
 import { PETSTORE, VERSION } from '../program';
-import { isDecoded, loadEnvironmentFile } from '../runtime/environment';
+import { isValidUtf8, loadEnvironmentFile } from '../runtime/environment';
 import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
 import { CliModule, SETTINGS_HELP } from './cli.module';
@@ -39,7 +39,7 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
 
 async function executeCommand(): Promise<void> {
   loadEnvironmentFile(settingNames());
-  if (!process.argv.every(isDecoded)) {
+  if (!process.argv.every(isValidUtf8)) {
     throw new UsageError('an argument is not UTF-8.');
   }
   const application = await CommandFactory.createWithoutRunning(

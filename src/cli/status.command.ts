@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'nest-commander';
 import type { DataSource } from 'typeorm';
-import { BaseCommand, type OutputOptions, inUnits, print, printMany, printOne } from '#libs/command-line';
+import { BaseCommand, type OutputOptions, formatBytes, print, printMany, printOne } from '#libs/command-line';
 import { collationOf, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
@@ -44,7 +44,7 @@ export class StatusCommand extends BaseCommand {
 
 function show({ database, instances }: StoreStatus, redis: RedisStatus | null): void {
   const { bytes, ...known } = database;
-  const size = bytes && inUnits(bytes);
+  const size = bytes && formatBytes(bytes);
   const fields = { version: VERSION, ...known, size, redis: redis && inWords(redis) };
   printOne(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)), {});
   print('');
@@ -58,7 +58,7 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
 }
 
 function inWords({ answers, version, bytes }: RedisStatus): string {
-  const details = [version, bytes === null ? null : inUnits(bytes)].filter((one) => one !== null);
+  const details = [version, bytes === null ? null : formatBytes(bytes)].filter((one) => one !== null);
   return answers ? details.join(', ') || 'answers' : 'does not answer';
 }
 

@@ -40,7 +40,7 @@ export const databaseUrl: Reader<string> = (text, variable) => {
     const expected = 'one host (for several servers, a proxy or a DNS name that leads to the primary server)';
     throw new EnvironmentError(variable, expected, '…');
   }
-  const url = `${scheme}${placed(parameters, user, address, database)}`;
+  const url = `${scheme}${authorityOf(parameters, user, address, database)}`;
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
@@ -60,7 +60,7 @@ export const databaseUrl: Reader<string> = (text, variable) => {
 };
 
 /** Returns `user:password@host:port/database`. Parameters take precedence over the parts of the URL. */
-function placed(parameters: URLSearchParams, user = '', address = '', database = ''): string {
+function authorityOf(parameters: URLSearchParams, user = '', address = '', database = ''): string {
   const [, host = '', port = ''] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(address) ?? [];
   const given = Object.fromEntries(
     PLACES.map((name) => [name, parameters.get(name) && encodeURIComponent(parameters.get(name)!)]),

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
-import { OperatorError, WRITTEN_OUT, formatError, isWrittenOut, withoutSecrets } from '#libs/messages';
+import { OperatorError, PLAIN_PATH, formatError, isPlainPath, withoutSecrets } from '#libs/messages';
 
 const INVALID = 'invalid_configuration';
 const MAX_SHOWN = 60;
@@ -24,7 +24,7 @@ export type Reader<Value> = (text: string, variable: string) => Value;
  * @param read returns undefined if the text is not valid
  * @param shown replaces the text in the error if the text may contain a password
  */
-export function taking<Value>(
+export function readerFor<Value>(
   expected: string,
   read: (text: string) => Value | undefined,
   shown?: '…',
@@ -39,14 +39,14 @@ export function taking<Value>(
 }
 
 export function integer(min: number, max: number, alternative = ''): Reader<number> {
-  return taking(`a whole number from ${min} to ${max}${alternative}`, (text) => {
+  return readerFor(`a whole number from ${min} to ${max}${alternative}`, (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
     return number >= min && number <= max ? number : undefined;
   });
 }
 
 export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
-  return taking(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => choice === text));
+  return readerFor(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => choice === text));
 }
 
 export function entriesOf(text: string): string[] {
@@ -54,7 +54,7 @@ export function entriesOf(text: string): string[] {
   return entries.filter((entry) => entry !== '');
 }
 
-export const path = taking(WRITTEN_OUT, (text) => (isWrittenOut(text) ? text : undefined));
+export const path = readerFor(PLAIN_PATH, (text) => (isPlainPath(text) ? text : undefined));
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
@@ -63,7 +63,7 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
-export const networks = taking('addresses or networks, such as 10.0.0.0/8', (text) => {
+export const networks = readerFor('addresses or networks, such as 10.0.0.0/8', (text) => {
   const entries = entriesOf(text);
   return entries.every(isNetwork) ? entries : undefined;
 });
@@ -83,13 +83,13 @@ export function isWellFormedUrl(text: string): boolean {
 }
 
 /** False if the text was read from invalid UTF-8: Node replaces invalid bytes by U+FFFD. */
-export function isDecoded(text: string): boolean {
+export function isValidUtf8(text: string): boolean {
   return !text.includes('\ufffd');
 }
 
 export function textIn(environment: Environment, variable: string): string | undefined {
   const value = environment[variable]?.trim();
-  if (value !== undefined && !isDecoded(value)) {
+  if (value !== undefined && !isValidUtf8(value)) {
     throw new EnvironmentError(variable, 'text in UTF-8', '…');
   }
   return value === '' ? undefined : value;
@@ -110,14 +110,14 @@ export function secretIn(environment: Environment, variable: string): string | u
   if (given !== undefined) {
     throw new EnvironmentError(ofFile, `a file only if ${variable} is not set (set one of the two)`, '…');
   }
-  if (!isWrittenOut(file)) {
-    throw new EnvironmentError(ofFile, WRITTEN_OUT, '…');
+  if (!isPlainPath(file)) {
+    throw new EnvironmentError(ofFile, PLAIN_PATH, '…');
   }
   return secretFile(file, ofFile);
 }
 
 /** Do not show the path in the error, because somebody may have set the variable to the secret itself. */
-const secretFile = taking(
+const secretFile = readerFor(
   'a file that can be read, with text in UTF-8',
   (file) => {
     try {
@@ -159,7 +159,7 @@ export function valuesIn<Variables extends Record<string, ReturnType<typeof vari
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
   // A zero byte means that the file is in UTF-16.
-  if (text.includes('\0') || !isDecoded(text)) {
+  if (text.includes('\0') || !isValidUtf8(text)) {
     throw new Error('it is not text in UTF-8');
   }
   return text;

@@ -95,7 +95,7 @@ function exampleLines(example: string, width: number): string {
   return lines.join(' \\\n');
 }
 
-function complete(command: Commander, declaration: Declaration): void {
+function applyDeclaration(command: Commander, declaration: Declaration): void {
   const { examples, takesJson = true, takesYes = false } = declaration;
   declaration.declare?.(command);
   [...command.options, ...command.registeredArguments].forEach((one) => nameInErrors(one as Option));
@@ -120,7 +120,7 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
     const { outputConfiguration, helpConfiguration } = COMMANDER_OPTIONS;
     command.exitOverride().configureOutput(outputConfiguration).configureHelp(helpConfiguration);
     command.allowExcessArguments(false);
-    complete(command, this);
+    applyDeclaration(command, this);
     return super.setCommand(command);
   }
 
@@ -176,7 +176,7 @@ export abstract class CommandGroup extends BaseCommand {
       if (declaration !== undefined) {
         const { description, withoutStore } = declaration;
         const command = group.command(method).description(description);
-        complete(command, declaration);
+        applyDeclaration(command, declaration);
         command.action(async () => {
           if (!withoutStore) {
             await this.store.open();

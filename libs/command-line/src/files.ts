@@ -4,21 +4,21 @@ import { open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { OperatorError, UsageError, WRITTEN_OUT, isWrittenOut } from '#libs/messages';
+import { OperatorError, UsageError, PLAIN_PATH, isPlainPath } from '#libs/messages';
 import { OutputFailure, systemMessage } from './failure';
 
 const STANDARD_OUTPUT = 1;
 const CHUNK_BYTES = 256 * 1024;
 
-function assertComplete(path: string): void {
-  if (!isWrittenOut(path)) {
-    throw new UsageError(`"${path}" is not ${WRITTEN_OUT}.`);
+function assertPlainPath(path: string): void {
+  if (!isPlainPath(path)) {
+    throw new UsageError(`"${path}" is not ${PLAIN_PATH}.`);
   }
 }
 
 /** Resolves a path that an operator has typed. A symbolic link is followed, even if its target does not exist yet. */
 export async function typedPath(path: string): Promise<string> {
-  assertComplete(path);
+  assertPlainPath(path);
   try {
     return await realpath(path);
   } catch (error) {
@@ -40,7 +40,7 @@ export async function* readInput(
   signal: AbortSignal,
   onBytes: (done: number, total: number) => void,
 ): AsyncGenerator<Buffer> {
-  assertComplete(file);
+  assertPlainPath(file);
   const isStandardInput = file === '-';
   if (isStandardInput && process.stdin.isTTY) {
     throw new UsageError('name a file, or send its content to standard input.');

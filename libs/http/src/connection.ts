@@ -31,11 +31,11 @@ interface ParsedSocket extends Socket {
   _unrefTimer(): void;
 }
 
-const accounts = new WeakMap<Socket, Connection>();
+const connections = new WeakMap<Socket, Connection>();
 
 /** Notes that a message has begun to arrive. One function for all connections saves memory. */
 function noteMessageBegin(this: Parser): void {
-  const connection = accounts.get(this.socket);
+  const connection = connections.get(this.socket);
   if (connection !== undefined) {
     connection.isMessageArriving = true;
   }
@@ -49,7 +49,7 @@ export class AccountedRequest extends IncomingMessage {
   private joinedBytes = 0;
 
   override push(chunk: Buffer | null): boolean {
-    const connection = accounts.get(this.socket);
+    const connection = connections.get(this.socket);
     if (chunk === null && connection !== undefined) {
       connection.isMessageArriving = false;
     }
@@ -74,7 +74,7 @@ export class AccountedRequest extends IncomingMessage {
   private accounted(part: Buffer): Buffer {
     // Stop counting at twice the maximum length of a body: a body that is too long is refused and no longer kept.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
-      accounts.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
+      connections.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
     return part;
   }
@@ -89,7 +89,7 @@ export class AccountedResponse<
     const [content] = given;
     const { socket } = this.req;
     if ((typeof content === 'string' || content instanceof Uint8Array) && socket.writableLength > 0) {
-      accounts
+      connections
         .get(socket)
         ?.hold(
           this.req as IncomingMessage as AccountedRequest,
@@ -120,7 +120,7 @@ export class Connection {
     private readonly onChange: (connection: Connection, addedBytes: number) => void,
   ) {
     const parsed = socket as ParsedSocket;
-    accounts.set(socket, this);
+    connections.set(socket, this);
     parsed.parser[0] = noteMessageBegin;
     parsed._unrefTimer = () => {
       (Socket.prototype as ParsedSocket)._unrefTimer.call(socket);
@@ -208,5 +208,5 @@ export function isSent(response: ServerResponse): boolean {
 }
 
 export function disconnectSignalOf(socket: Socket): AbortSignal {
-  return accounts.get(socket)!.ended.signal;
+  return connections.get(socket)!.ended.signal;
 }

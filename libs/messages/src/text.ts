@@ -21,9 +21,9 @@ export function printableJson(value: unknown, indentation = 0): string {
   return lines.map(printable).join('\n');
 }
 
-export const WRITTEN_OUT = 'a plain path (only a shell expands ~ and $)';
+export const PLAIN_PATH = 'a plain path (only a shell expands ~ and $)';
 
-export function isWrittenOut(path: string): boolean {
+export function isPlainPath(path: string): boolean {
   return !/^[~$]/.test(path);
 }
 

@@ -1,11 +1,11 @@
-import { type Values, integer, isWellFormedUrl, taking, variable } from '../../runtime/environment';
+import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../runtime/environment';
 
 /** Matches URLs of which ioredis understands every part. Other parts would be ignored, or prevent a connection. */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =
   'a redis:// or rediss:// URL, whose path may only be a database number, or several URLs without a path, separated by commas';
 
-const redisUrl = taking(
+const redisUrl = readerFor(
   REDIS_URLS,
   (text) => {
     const urls = text.split(',').map((one) => one.trim());

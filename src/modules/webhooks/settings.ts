@@ -1,4 +1,4 @@
-import { type Values, networks, taking, variable } from '../../runtime/environment';
+import { type Values, networks, readerFor, variable } from '../../runtime/environment';
 import type { Settings } from '../../settings';
 
 export const WEBHOOK_KEY_BYTES = 32;
@@ -9,7 +9,7 @@ export function webhookKeyIn(text: string): Buffer | undefined {
   return key.length === WEBHOOK_KEY_BYTES && key.toString('base64') === text ? key : undefined;
 }
 
-const webhookKey = taking('32 random bytes in base64 (openssl rand -base64 32)', webhookKeyIn, '…');
+const webhookKey = readerFor('32 random bytes in base64 (openssl rand -base64 32)', webhookKeyIn, '…');
 
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
