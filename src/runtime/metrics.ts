@@ -54,30 +54,30 @@ class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
   /** Reads in progress. Later scrapes share them, so that reads do not pile up while the database does not respond. */
-  private readonly looking = new Map<string, Promise<unknown>>();
+  private readonly reads = new Map<string, Promise<unknown>>();
 
   override async metrics(): Promise<string> {
-    return `${(await this.known('text', (name) => this.getSingleMetricAsString(name))).join('\n\n')}\n`;
+    return `${(await this.readAll('text', (name) => this.getSingleMetricAsString(name))).join('\n\n')}\n`;
   }
 
   override getMetricsAsJSON(): Promise<MetricObjectWithValues<MetricValue<string>>[]> {
-    return this.known('object', (name) => this.getSingleMetric(name)!.get());
+    return this.readAll('object', (name) => this.getSingleMetric(name)!.get());
   }
 
-  private async known<Found>(form: string, look: (name: string) => Promise<Found>): Promise<Found[]> {
+  private async readAll<Read>(form: string, read: (name: string) => Promise<Read>): Promise<Read[]> {
     const names = this.getMetricsAsArray().map(({ name }) => name);
-    const found = await Promise.all(names.map((name) => this.inTime(name, form, look)));
-    return found.filter((one) => one !== undefined);
+    const all = await Promise.all(names.map((name) => this.readInTime(name, form, read)));
+    return all.filter((one) => one !== undefined);
   }
 
-  private async inTime<Found>(name: string, form: string, look: (name: string) => Promise<Found>) {
+  private async readInTime<Read>(name: string, form: string, read: (name: string) => Promise<Read>) {
     const id = `${form} ${name}`;
-    const looking = (this.looking.get(id) as Promise<Found> | undefined) ?? look(name);
-    this.looking.set(id, looking);
+    const reading = (this.reads.get(id) as Promise<Read> | undefined) ?? read(name);
+    this.reads.set(id, reading);
     try {
-      const found = await Promise.race([looking.finally(() => this.looking.delete(id)), late()]);
+      const metric = await Promise.race([reading.finally(() => this.reads.delete(id)), late()]);
       this.missing.delete(name);
-      return found;
+      return metric;
     } catch (error) {
       if (!this.missing.has(name)) {
         this.logger.warn(`The metric ${name} is missing: ${String(error)}`);
