@@ -8,7 +8,7 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { nameIn } from './build-document';
+import { nameIn } from './complete-document';
 import { type Guide, guidePath } from './guides';
 import { samplesOf } from './samples';
 import { ADDRESS_PLACEHOLDER } from './served-content';

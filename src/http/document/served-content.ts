@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
+import { byteLengthOf, compressPart, gzipFile, storedBlock } from './gzip-parts';
 
 /** Stands for the service's address in documents and pages. A response has the address that the caller used. */
 export const ADDRESS_PLACEHOLDER = 'http://127.0.0.1:3000';
@@ -45,27 +44,6 @@ const TYPES: Record<string, string> = {
 /** Maximum number of cached variants of a document, one for each address of the service that callers use. */
 const MAX_ADDRESSES = 8;
 
-/** A gzip header without a file name and a time (RFC 1952, section 2.3). */
-const GZIP_START = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-
-/** Returns a block of `deflate` data with the uncompressed content (RFC 1951, section 3.2.4). */
-function storedBlock(content: Buffer, isLast: boolean): Buffer {
-  const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
-  head.writeUInt16LE(content.length, 1);
-  head.writeUInt16LE(content.length ^ 0xffff, 3);
-  return Buffer.concat([head, content]);
-}
-
-function gzipEnd(content: Buffer[]): Buffer {
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(content.reduce((sum, one) => crc32(one, sum), 0));
-  end.writeUInt32LE(
-    content.reduce((sum, one) => sum + one.length, 0),
-    4,
-  );
-  return Buffer.concat([storedBlock(Buffer.alloc(0), true), end]);
-}
-
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 const BROTLI = /\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
@@ -101,18 +79,14 @@ export async function readPageFile(name: string): Promise<Source> {
  * between the compressed parts when a response is made.
  */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
-  // End each part with a full flush, so that compressed parts can be joined.
-  const options = { finishFlush: constants.Z_FULL_FLUSH };
-  const compressedParts: Buffer[] = await Promise.all(
-    parts.map((part) => promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options)),
-  );
+  const compressedParts = await Promise.all(parts.map(compressPart));
   const digest = entityTag(Buffer.concat(parts)).slice(1, -1);
   const write = (address: string) => {
     const text = Buffer.from(address);
     const put = (between: Buffer, all: Buffer[]) =>
       all.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
     const identity = put(text, parts);
-    const gzip = [GZIP_START, ...put(storedBlock(text, false), compressedParts), gzipEnd(identity)];
+    const gzip = gzipFile(put(storedBlock(text), compressedParts), identity);
     return { identity, gzip, ...(brotli && { br: [brotli] }) };
   };
   const forms = new LRUCache({ max: MAX_ADDRESSES, memoMethod: write });
@@ -194,8 +168,7 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
       return reply.status(304).send();
     }
     // Send the shared buffers instead of joining them, so that slow readers do not fill the memory with copies.
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    return reply.type(type).header('Content-Length', length).send(Readable.from(pieces));
+    return reply.type(type).header('Content-Length', byteLengthOf(pieces)).send(Readable.from(pieces));
   };
   paths.forEach((path) => pages.get(path, answer));
   return content;

@@ -1,0 +1,36 @@
+// Makes one gzip file (RFC 1952) of parts that were compressed before, and of short texts between the parts.
+import { promisify } from 'node:util';
+import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
+
+/** Compresses a part. The part ends with a full flush, so that other parts can follow in the same file. */
+export function compressPart(part: Buffer): Promise<Buffer> {
+  const options = { finishFlush: constants.Z_FULL_FLUSH };
+  return promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options);
+}
+
+/** Returns a block of `deflate` data with the uncompressed content (RFC 1951, section 3.2.4). */
+export function storedBlock(content: Buffer, isLast = false): Buffer {
+  const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
+  head.writeUInt16LE(content.length, 1);
+  head.writeUInt16LE(content.length ^ 0xffff, 3);
+  return Buffer.concat([head, content]);
+}
+
+/** A gzip header without a file name and a time (RFC 1952, section 2.3). */
+const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+
+/**
+ * Returns a gzip file in pieces.
+ * @param compressed compressed parts and stored blocks
+ * @param plain the same content, uncompressed
+ */
+export function gzipFile(compressed: Buffer[], plain: Buffer[]): Buffer[] {
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(plain.reduce((sum, piece) => crc32(piece, sum), 0));
+  trailer.writeUInt32LE(byteLengthOf(plain), 4);
+  return [HEADER, ...compressed, storedBlock(Buffer.alloc(0), true), trailer];
+}
+
+export function byteLengthOf(pieces: Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
+}
