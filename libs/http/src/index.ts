@@ -6,6 +6,7 @@ export * from './json-body';
 export * from './message';
 export * from './operation';
 export * from './paging';
+export * from './proxies';
 export * from './representation';
 export * from './routes';
 export * from './validation';
