@@ -1,3 +1,4 @@
+export * from './conditions';
 export * from './connection';
 export * from './connections';
 export * from './errors';

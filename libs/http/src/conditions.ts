@@ -1,0 +1,96 @@
+// ETags, and the conditions of requests: `If-Match` and `If-None-Match` (RFC 9110, section 13).
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { applyDecorators } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { PreconditionFailedError } from './errors';
+import { trimmed } from './message';
+import { AddRouteConfig, Documented } from './routes';
+
+/** Returns the strong ETag of a body, with its quotes. Equal ETags mean equal bytes (RFC 9110, section 8.8.3). */
+export function entityTag(body: string | Buffer): string {
+  return `"${hash('sha1', body, 'base64url').slice(0, 22)}"`;
+}
+
+type Conditions = Pick<IncomingHttpHeaders, 'if-match' | 'if-none-match'>;
+
+/** Splits `If-Match` or `If-None-Match` into its ETags. An ETag may contain a comma, so split(',') would be wrong. */
+function tagsOf(field: string): string[] {
+  return field.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+function mismatchOf(tags: string[], tag: string | null): string {
+  if (tag === null) {
+    return 'This path has no ETag. Send the request without If-Match, or with If-Match: *.';
+  }
+  if (tags.length === 0) {
+    return 'If-Match has no ETag in double quotes. Send the ETag of a response with its quotes.';
+  }
+  return tags.every((one) => one.startsWith('W/'))
+    ? 'A weak ETag (W/"…") never matches in If-Match. Send the strong ETag ("…") of a response that no proxy has compressed.'
+    : 'The resource has none of the ETags in If-Match. Get it again and send its new ETag.';
+}
+
+/**
+ * Returns true if `If-None-Match` matches the current ETag by weak comparison. The response is then 304 for a read and
+ * 412 for a change.
+ * @param tag the current ETag of the resource; null if the path has no ETag
+ * @throws PreconditionFailedError if `If-Match` does not match
+ */
+export function isNotModified(conditions: Conditions, tag: string | null): boolean {
+  const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
+  if (trimmed(ifMatch) !== '*') {
+    const tags = tagsOf(ifMatch);
+    if (tag === null || !tags.includes(tag)) {
+      throw new PreconditionFailedError(mismatchOf(tags, tag));
+    }
+  }
+  return (
+    ifNoneMatch !== undefined &&
+    (trimmed(ifNoneMatch) === '*' || tagsOf(ifNoneMatch).some((one) => one.replace(/^W\//, '') === tag))
+  );
+}
+
+/**
+ * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row is locked, so that the resource
+ * cannot change after the check.
+ * @param resource what a GET would return at this moment; null if the path has no ETag
+ * @throws PreconditionFailedError if a condition is not met
+ */
+export function assertConditions(conditions: Conditions, resource: object | null): void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = conditions;
+  if (ifMatch === undefined && ifNoneMatch === undefined) {
+    return;
+  }
+  if (isNotModified(conditions, resource && entityTag(JSON.stringify(resource)))) {
+    throw new PreconditionFailedError(
+      trimmed(ifNoneMatch!) === '*'
+        ? 'The resource exists, and If-None-Match: * allows a change only if the resource does not exist.'
+        : 'The resource was not changed, because its ETag is in If-None-Match.',
+    );
+  }
+}
+
+/**
+ * Checks `If-Match` and `If-None-Match` of a request to a path without an ETag, such as a list, where no ETag can
+ * match.
+ * @throws PreconditionFailedError if a condition is not met
+ */
+export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {
+  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
+  assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    checksConditions?: true;
+  }
+}
+
+/** Marks an operation that checks `If-Match` and `If-None-Match` itself. */
+export function IfMatch(): MethodDecorator {
+  return applyDecorators(
+    AddRouteConfig({ checksConditions: true }),
+    Documented({ parameters: ['If-Match'] }),
+  );
+}
