@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
-import type { Logger } from 'pino';
 import { Database } from '#libs/database';
 import { ClientsService } from '../modules/auth';
 import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
 import { CategoriesService } from '../modules/categories';
 import { type PetStatus, PetsService } from '../modules/pets';
-import { PETSTORE } from '../program';
 
 export const DEMO_CLIENT = 'demo';
 
@@ -103,40 +101,4 @@ export async function seedFirstRun(
 ): Promise<Seeded | undefined> {
   const seed = context.get(SeedService);
   return (await seed.isFirstRun()) ? seed.seed(Boolean(isTTY)) : undefined;
-}
-
-export function announce(
-  { host, port }: { host: string; port: number },
-  firstRun: Pick<Seeded, 'key'> | undefined,
-  logger: Logger,
-  output: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stdout,
-): void {
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const client = firstRun ? DEMO_CLIENT : `<client> (clients: ${PETSTORE} clients list)`;
-  const issue = `To get an API key: ${PETSTORE} keys issue ${client}`;
-  if (!output.isTTY) {
-    logger.child({}, { level: 'info' }).info({ url }, `Pet Store is ready. ${issue}`);
-    logger.flush();
-    return;
-  }
-  output.write(`
-Pet Store is ready.
-
-  Service    ${url}
-  Docs       ${url}/docs
-  OpenAPI    ${url}/openapi.json
-
-${firstRun?.key ? firstKey(url, firstRun.key) : issue}
-
-`);
-}
-
-function firstKey(url: string, key: string): string {
-  return `Your first API key, for the client ${DEMO_CLIENT} on the free plan. It is shown only once:
-
-  ${key}
-
-Try it:
-
-  curl -i -H 'X-API-Key: ${key}' '${url}/pets?limit=3'`;
 }
