@@ -1,6 +1,7 @@
 export * from './conditions';
 export * from './connection';
 export * from './connections';
+export * from './deprecation';
 export * from './errors';
 export * from './fields';
 export * from './json-body';

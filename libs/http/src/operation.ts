@@ -7,10 +7,11 @@ import {
   type SchemaObject,
   getSchemaPath,
 } from '@nestjs/swagger';
+import { type Deprecation, OperationGoneError } from './deprecation';
 import type { AnyDefinedError } from './errors';
 import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
 import type { RepresentationOptions } from './representation';
-import { AddRouteConfig, type Deprecation, Documented, type Examples, OperationGoneError } from './routes';
+import { AddRouteConfig, Documented, type Examples } from './routes';
 
 type Schema = Type<unknown> | string;
 

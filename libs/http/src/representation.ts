@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isNotModified } from './conditions';
-import { type Deprecation, isGone, successorOf } from './routes';
+import { type Deprecation, isGone, successorOf } from './deprecation';
 
 type ResponseBody = string | Promise<Buffer> | undefined;
 
