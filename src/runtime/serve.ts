@@ -59,7 +59,8 @@ interface ServeContext {
 type Stop = (delayMs: number) => Promise<void>;
 
 /**
- * Runs the service until a stop signal.
+ * Runs the service until a stop signal: opens the database, starts the service or its workers, waits, and stops all in
+ * the opposite order, also after a failed start.
  * @param workers number of worker processes that answer requests; 0 if this process answers requests itself
  */
 export async function serve(given: ServeContext, workers: number): Promise<void> {

@@ -42,7 +42,10 @@ interface Hold {
   isReported: boolean;
 }
 
-/** Returns a `fetch` with retries, for one API key. Rejects with NoAnswer if the last attempt got no response. */
+/**
+ * Returns a `fetch` with retries, for one API key. Rejects with NoAnswer if the last attempt got no response. Of its two
+ * loops, `attempts` repeats a request that failed; `attempt` waits until a request may be sent.
+ */
 export function retryingFetch(
   defaults: RetryOptions,
 ): (request: Request, ofCall?: AttemptOptions) => Promise<Response> {

@@ -1,3 +1,8 @@
+// Counts the memory that a connection takes:
+// - a request with its body, until its response is sent (`AccountedRequest.heldBytes`)
+// - a response, from its end until the caller has read it (added to its request)
+// - received bytes that belong to no request yet, such as half of a header section (`unfinished`)
+// Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { ApiError } from './errors';
