@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
 import { applyStep, type QuotaStatus, type Step, type TakenRequest } from '../rules/decision';
-import { MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
+import { copyOf, MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
@@ -85,25 +85,28 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    if (ban !== null) {
-      applyStoredBan(ban, key!.ban);
-    }
+    // A read decides on copies, because it must not end a window: the clock may be set back before the next request.
+    const isRead = step === 'read';
     const now = this.clock.now();
-    const before = windows.minute.count;
+    const current = isRead ? copyOf(windows) : windows;
+    const before = current.minute.count;
     const state = {
-      windows,
-      ban,
+      windows: current,
+      ban: isRead ? ban && { ...ban } : ban,
       limits: shareOf(limits, this.instances),
       perMinute: limits.perMinute,
       isShare: this.isShare,
       now,
     };
+    if (key !== null) {
+      applyStoredBan(state.ban!, key.ban);
+    }
     const status = applyStep(state, step, taken?.takenAt ?? 0);
-    const isRefunded = step === 'refund' && windows.minute.count < before;
+    const isRefunded = step === 'refund' && current.minute.count < before;
     if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
-        allowed = { caller, start: windows.minute.start, count: 0 };
+        allowed = { caller, start: current.minute.start, count: 0 };
         this.allowedAlone.set(tracker, allowed);
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
