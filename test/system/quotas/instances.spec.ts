@@ -1,15 +1,28 @@
-import { QuotasService } from '../../../../src/modules/quotas';
-import { ADDRESS_LIMITS } from '../../../../src/modules/quotas/rules/limits';
-import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
-import { until } from '../../../support/eventually';
-import { COUNTED, HOUR, MINUTE, call, earnBan, standing, statuses } from '../../../support/limits';
-import { RedisServer } from '../../../support/redis-server';
-import { startService } from '../../../support/service';
-import { tally } from '../../../support/spread';
-import { TcpProxy } from '../../../support/tcp-proxy';
-import { createTestDatabase } from '../../../support/test-database';
-import { usePair } from './support/pair';
+import type { FastifyRequest } from 'fastify';
+import { Authenticator, ClientsService } from '../../../src/modules/auth';
+import { QuotaCounters, QuotasService } from '../../../src/modules/quotas';
+import { ADDRESS_LIMITS } from '../../../src/modules/quotas/rules/limits';
+import { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
+import type { ApiCaller, ErrorBody } from '../../support/api-caller';
+import { auditEntries } from '../../support/audit';
+import { until } from '../../support/eventually';
+import {
+  COUNTED,
+  HOUR,
+  MINUTE,
+  call,
+  earnBan,
+  limitsIn,
+  standing,
+  statuses,
+  without,
+} from '../../support/limits';
+import { RedisServer } from '../../support/redis-server';
+import { type KeyOptions, type TestService, startService } from '../../support/service';
+import { tally } from '../../support/spread';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { createTestDatabase } from '../../support/test-database';
+import { useInstances } from '../../support/use-service';
 
 const LIMIT = 20;
 /** Of the limit, for either of the two instances. */
@@ -24,9 +37,13 @@ beforeAll(async () => {
   redis = await RedisServer.start();
   ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
 });
-const pair = usePair(() => ways.map(({ url }) => url));
+
+/** In this process, over one database and one Redis, with clocks that stand still. */
+const services = useInstances(
+  ...[0, 1].map((at) => () => ({ settings: { redisUrl: ways[at]!.url, instances: 2 } })),
+) as [TestService, TestService];
 // An outage within a minute of another one is taken for the same.
-beforeEach(() => pair.advance(2 * MINUTE));
+beforeEach(() => advance(2 * MINUTE));
 // A test that fails leaves the others their Redis.
 afterEach(async () => {
   redis.resume();
@@ -37,16 +54,28 @@ afterAll(async () => {
   await redis?.close();
 });
 
+const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
+
+/** Whether each instance counts alone. */
+const degraded = () => services.map(({ app }) => app.get(QuotaCounters).isDegraded);
+
+/** A new client, with a caller for either instance. */
+async function aClient(options: KeyOptions = {}) {
+  const { key, keyId, client } = await services[0].issueKey(options);
+  const { id: clientId } = await services[0].app.get(ClientsService).get(client);
+  return { clientId, key, keyId, callers: services.map((service) => service.callerWith(key)) };
+}
+
 /** Resolves when the instance counts alone. */
 async function loseRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].refuse();
-  await until(() => pair.degraded[instance]!);
+  await until(() => degraded()[instance]!);
 }
 
 /** Resolves when the instance counts together with the other one. */
 async function findRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].restore();
-  await until(() => !pair.degraded[instance]);
+  await until(() => !degraded()[instance]);
 }
 
 async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
@@ -64,18 +93,18 @@ async function bothAnswer(callers: ApiCaller[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
-const quotas = () => pair.services[0].app.get(QuotasService);
+const quotas = () => services[0].app.get(QuotasService);
 
 /** Writes down what was counted. */
-const flush = () => Promise.all(pair.services.map(({ app }) => app.get(QuotaRecords).flush()));
+const flush = () => Promise.all(services.map(({ app }) => app.get(QuotaRecords).flush()));
 
 /** How many requests of so many are let through. */
 async function allowed(caller: ApiCaller, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
 
-test('while Redis does not answer, a burst gets the share, nothing fails, who keeps within it is not refused, and both return to Redis by themselves', async () => {
-  const [greedy, modest] = await Promise.all([1, 2].map(() => pair.client(LIMITED)));
+test('while Redis does not answer, a burst gets the share, nothing fails, who keeps within it is not refused, the health check says so, and both return to Redis by themselves', async () => {
+  const [greedy, modest] = await Promise.all([1, 2].map(() => aClient(LIMITED)));
   const burst = (caller: ApiCaller, requests: number) =>
     statusesOf(Array.from({ length: requests }, () => caller));
   redis.pause();
@@ -85,26 +114,31 @@ test('while Redis does not answer, a burst gets the share, nothing fails, who ke
   ]);
   expect(tally(many)).toEqual({ 200: SHARE, 429: 8 });
   expect(new Set(few)).toEqual(new Set([200]));
-  await until(() => pair.degraded[0]!);
+  await until(() => degraded()[0]!);
+  const ready = await fetch(`${services[0].url}/health/ready`);
+  expect([ready.status, await ready.json()]).toMatchObject([
+    200,
+    { details: { limits: { degraded: true } } },
+  ]);
   redis.resume();
-  await until(() => !pair.degraded.some(Boolean));
+  await until(() => !degraded().some(Boolean));
 });
 
 test('an instance that has lost Redis counts its share from what that last had left, the other one exactly, and its return starts no new minute', async () => {
-  const { callers } = await pair.client(LIMITED);
-  const { callers: spending } = await pair.client(LIMITED);
+  const { callers } = await aClient(LIMITED);
+  const { callers: spending } = await aClient(LIMITED);
   const [here, there] = callers as [ApiCaller, ApiCaller];
   expect([await allowed(here, 4), await allowed(there, 1), await allowed(spending[1]!, LIMIT)]).toEqual([
     ...[4, 1, LIMIT],
   ]);
   await loseRedis(1);
-  expect(pair.degraded).toEqual([false, true]);
+  expect(degraded()).toEqual([false, true]);
   // Nobody is refused who was not, and a spent minute stays spent.
   expect([await allowed(there, SHARE + 3), await allowed(spending[1]!, 1)]).toEqual([SHARE, 0]);
   expect(await allowed(here, LIMIT)).toBe(LIMIT - 5);
   await findRedis(1);
   expect(await allowed(there, 3)).toBe(0);
-  const { callers: scarce } = await pair.client(LIMITED);
+  const { callers: scarce } = await aClient(LIMITED);
   expect(await allowed(scarce[1]!, LIMIT - 2)).toBe(LIMIT - 2);
   await loseRedis(1);
   expect(await allowed(scarce[1]!, 3)).toBe(2);
@@ -112,19 +146,19 @@ test('an instance that has lost Redis counts its share from what that last had l
 });
 
 test('repeated short outages of Redis give no client more than its daily limit', async () => {
-  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
-  const { callers: others } = await pair.client();
+  const { callers } = await aClient({ plan: 'enterprise', perMinute: 100_000, perDay: 100 });
+  const { callers: others } = await aClient();
   const silence = async (silenced: ApiCaller[]): Promise<void> => {
     redis.pause();
     await statusesOf(silenced);
     redis.resume();
-    await until(() => !pair.degraded.some(Boolean));
+    await until(() => !degraded().some(Boolean));
     await statusesOf(others);
   };
   await silence(callers);
   let total = callers.length + (await allowed(callers[0]!, 44));
   await flush();
-  pair.advance(50_000);
+  advance(50_000);
   await silence(others);
   await withoutRedis(async () => {
     // Both instances read the saved count before either has saved what it allows alone.
@@ -138,34 +172,34 @@ test('repeated short outages of Redis give no client more than its daily limit',
 });
 
 test('a restarted Redis is empty, but the day and the bans are kept, and without Redis none is earned', async () => {
-  const { callers } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
+  const { callers } = await aClient({ plan: 'enterprise', perMinute: 1_000, perDay: 5 });
   expect(await allowed(callers[0]!, 6)).toBe(5);
-  const { callers: before } = await pair.client({ perMinute: 2, perDay: 1_000 });
-  const { callers: during } = await pair.client({ perMinute: 2, perDay: 1_000 });
+  const { callers: before } = await aClient({ perMinute: 2, perDay: 1_000 });
+  const { callers: during } = await aClient({ perMinute: 2, perDay: 1_000 });
   await statuses(before[0]!, 2);
-  await earnBan(before[0]!, ...pair.services);
+  await earnBan(before[0]!, ...services);
   await flush();
 
   await redis.stop();
-  await until(() => pair.degraded.every(Boolean));
+  await until(() => degraded().every(Boolean));
   await statuses(during[0]!, 2);
-  pair.advance(2_000);
+  advance(2_000);
   const refused = await call<ErrorBody>(during[0]!, 20);
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
   const ofShare =
     'The limit of requests per minute is reached. Try again in 58 seconds. For the moment, each instance of the service counts alone and allows its share.';
   expect(refused.at(-1)!.body.message).toBe(ofShare);
   await redis.start();
-  await until(() => !pair.degraded.some(Boolean));
-  pair.advance(2_000);
+  await until(() => !degraded().some(Boolean));
+  advance(2_000);
   expect(await statuses(callers[0]!, 1)).toEqual([429]);
   await bothAnswer(before, 403);
   expect(await statusesOf(during)).not.toContain(403);
 });
 
 test('a Redis that comes back with an older file gives nothing back: neither of the minute, nor of the day', async () => {
-  const { callers: ofMinute } = await pair.client(LIMITED);
-  const { callers: ofDay } = await pair.client({ plan: 'enterprise', perMinute: 1_000, perDay: LIMIT });
+  const { callers: ofMinute } = await aClient(LIMITED);
+  const { callers: ofDay } = await aClient({ plan: 'enterprise', perMinute: 1_000, perDay: LIMIT });
   const both = [ofMinute, ofDay] as [ApiCaller[], ApiCaller[]];
   const allow = (each: number) => Promise.all(both.flat().map((caller) => allowed(caller, each)));
   expect(await allow(2)).toEqual([2, 2, 2, 2]);
@@ -173,17 +207,17 @@ test('a Redis that comes back with an older file gives nothing back: neither of 
   expect(await allow(3)).toEqual([3, 3, 3, 3]);
   await flush();
   await redis.stop();
-  await until(() => pair.degraded.every(Boolean));
+  await until(() => degraded().every(Boolean));
   await redis.start();
-  await until(() => !pair.degraded.some(Boolean));
+  await until(() => !degraded().some(Boolean));
   const left = await Promise.all([allowed(ofMinute[0]!, LIMIT), allowed(ofDay[1]!, LIMIT)]);
   expect(left).toEqual([LIMIT - 10, LIMIT - 10]);
 });
 
 test('however often Redis flaps, a minute allows at most two minutes of the plan, and a day no more than the day', async () => {
-  const { callers: ofMinute } = await pair.client(LIMITED);
-  const { callers: ofDay } = await pair.client({ perMinute: 1_000, perDay: 2 * LIMIT });
-  const stranger = pair.services.map((service) => service.anonymous());
+  const { callers: ofMinute } = await aClient(LIMITED);
+  const { callers: ofDay } = await aClient({ perMinute: 1_000, perDay: 2 * LIMIT });
+  const stranger = services.map((service) => service.anonymous());
   const total = { minute: 0, day: 0, address: 0 };
   const spend = async () => {
     for (const instance of [0, 1]) {
@@ -195,7 +229,7 @@ test('however often Redis flaps, a minute allows at most two minutes of the plan
   };
   for (let flap = 0; flap < 3; flap += 1) {
     await withoutRedis(spend);
-    pair.advance(1_000);
+    advance(1_000);
     await spend();
   }
   expect(total.minute).toBeLessThanOrEqual(2 * LIMIT);
@@ -204,13 +238,13 @@ test('however often Redis flaps, a minute allows at most two minutes of the plan
   expect(total.day).toBeLessThanOrEqual(2 * LIMIT);
   expect(total.day).toBeGreaterThan(2 * LIMIT - 5);
   // Its refusals by Redis have banned it for two minutes.
-  pair.advance(3 * MINUTE);
+  advance(3 * MINUTE);
   expect(await allowed(ofMinute[0]!, LIMIT + 1)).toBe(LIMIT);
 });
 
 test('what the instances have allowed alone counts in Redis from their return on, so that outages in two minutes of a client that follow each other allow no more than two minutes of the plan', async () => {
-  const { callers } = await pair.client(LIMITED);
-  const addresses = pair.services.map((service) => service.anonymous());
+  const { callers } = await aClient(LIMITED);
+  const addresses = services.map((service) => service.anonymous());
   for (const [both, limit] of [
     [callers, LIMIT],
     [addresses, ADDRESS_LIMITS.perMinute],
@@ -223,24 +257,30 @@ test('what the instances have allowed alone counts in Redis from their return on
     for (const pauseMs of [50_000, 0]) {
       // Both instances know the minute, which begins now, before they are alone.
       await send(1);
-      pair.advance(pauseMs);
+      advance(pauseMs);
       await withoutRedis(() => send(limit / 2 + 1));
       await send(1);
-      pair.advance(11_000);
+      advance(11_000);
     }
     expect(passed).toEqual([2, limit, 0, 2, limit, 0]);
   }
 });
 
-test('a ban, an unban and a reset that an operator makes while Redis is away apply when it is back', async () => {
-  const banned = await pair.client();
-  const unbanned = await pair.client();
-  const reset = await pair.client({ plan: 'enterprise', perMinute: 100, perDay: 100 });
-  await quotas().ban(unbanned.keyId, 72 * HOUR);
+test('a ban by an operator says that it is one; a ban, an unban and a reset while Redis is away apply when it is back', async () => {
+  const banned = await aClient();
+  const unbanned = await aClient();
+  const reset = await aClient({ plan: 'enterprise', perMinute: 100, perDay: 100 });
+  const end = await quotas().ban(unbanned.keyId, 72 * HOUR);
   await bothAnswer(unbanned.callers, 403);
+  for (const caller of unbanned.callers) {
+    const refused = await caller.get<ErrorBody>(COUNTED);
+    const expected = { remaining: 0, reset: end.getTime() / 1_000, retryAfter: (72 * HOUR) / 1_000 };
+    expect(limitsIn(refused)).toMatchObject(expected);
+    expect(refused.body.message).toMatch(/^An operator of this service has banned the API key/);
+  }
   await bothAnswer(banned.callers, 200);
   await bothAnswer(reset.callers, 200);
-  pair.advance(1_000);
+  advance(1_000);
   await withoutRedis(async () => {
     await quotas().ban(banned.keyId, HOUR);
     await quotas().unban(unbanned.keyId);
@@ -251,17 +291,9 @@ test('a ban, an unban and a reset that an operator makes while Redis is away app
   await until(async () => (await standing(reset.callers[0]!)).day.remaining === 100);
 });
 
-test('a service whose Redis is unreachable starts, and says at once that it counts alone', async () => {
-  const service = await startService({ settings: { redisUrl: 'redis://127.0.0.1:1', instances: 2 } });
-  const ready = await fetch(`${service.url}/health/ready`);
-  expect(await ready.json()).toMatchObject({ details: { limits: { degraded: true } } });
-  expect(ready.status).toBe(200);
-  await service.close();
-});
-
 test('two stores on one Redis share neither counts nor bans, also if one was made from a dump of the other', async () => {
   const strict = { perMinute: 2, perDay: 1_000 };
-  const first = await pair.client(strict);
+  const first = await aClient(strict);
   const database = await createTestDatabase();
   // The next ids of the second store are those of the client and its key in the first one.
   await database.pool.query(
@@ -275,10 +307,89 @@ test('two stores on one Redis share neither counts nor bans, also if one was mad
     expect(second.keyId).toBe(first.keyId);
     const callers = [first.callers[0]!, service.callerWith(second.key)] as const;
     for (const caller of callers) expect(await statuses(caller, 3)).toEqual([200, 200, 429]);
-    await earnBan(callers[0], ...pair.services, service);
+    await earnBan(callers[0], ...services, service);
     expect(await statuses(callers[1], 1)).toEqual([429]);
   } finally {
     await service.close();
     await database.drop();
   }
+});
+
+test('a key that replaces a banned one inherits the ban', async () => {
+  const { keyId, callers } = await aClient();
+  await quotas().ban(keyId, 600_000);
+  const rotated = await services[0].app.get(ClientsService).rotateKey(keyId, 0);
+  const answer = await callers[1]!.with({ 'X-API-Key': rotated.key }).get<ErrorBody>(COUNTED);
+  expect([answer.status, answer.body.code]).toEqual([403, 'api_key_banned']);
+});
+
+test('a reset restarts both windows on both instances, once', async () => {
+  const { clientId, callers } = await aClient({ plan: 'enterprise', perMinute: 5, perDay: 8 });
+  for (const caller of callers) await statuses(caller, 6);
+  // Resetting carries the time of the clock, and the first of two resets of one moment is all there is.
+  advance(1_000);
+  await quotas().reset(clientId);
+  const isFull = { minute: { remaining: 5 }, day: { remaining: 8 } };
+  for (const caller of callers) {
+    await until(async () => (await standing(caller)).minute.remaining === 5);
+    expect(await standing(caller)).toMatchObject(isFull);
+  }
+  const both = (await Promise.all(callers.map((caller) => statuses(caller, 6)))).flat();
+  expect(both.filter((status) => status === 200)).toHaveLength(5);
+});
+
+describe('an earned ban', () => {
+  const BAN_MS = 2 * MINUTE;
+  const entries = async (keyId: number) =>
+    (await auditEntries(services[0])).filter(
+      (entry) => entry.keyId === keyId && entry.action === 'key.banned',
+    );
+
+  /** Asks for as long as it takes to be banned, and then some more. */
+  async function beBanned(caller: ApiCaller): Promise<void> {
+    await caller.get(COUNTED);
+    await earnBan(caller, ...services);
+    expect(await statuses(caller, 2)).toEqual([403, 403]);
+  }
+
+  test('applies on the other instance, and is recorded once, with the key as its actor and the time it was earned', async () => {
+    const { key, keyId, callers } = await aClient({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    await callers[1]!.get('/rate-limit');
+    await beBanned(callers[0]!);
+    const at = new Date(services[0].clock.now());
+    await flush();
+    await until(async () => (await callers[1]!.get(COUNTED)).status === 403);
+    expect(new Set(await statuses(callers[1]!, 12))).toEqual(new Set([403]));
+    await flush();
+    const bannedUntil = new Date(at.getTime() + BAN_MS).toISOString();
+    const actor = { kind: 'key', name: String(keyId) };
+    const first = { at, actor, details: { level: 1, bannedUntil } };
+    expect(await entries(keyId)).toMatchObject([first]);
+
+    advance(BAN_MS);
+    // A ban lasts longer than an instance takes to read the key again, with the ban.
+    const request = { raw: { rawHeaders: ['X-API-Key', key] } } as FastifyRequest;
+    await services[0].app.get(Authenticator).confirm(request);
+    await beBanned(callers[0]!);
+    await flush();
+    expect(await entries(keyId)).toMatchObject([{ details: { level: 2 } }, first]);
+  });
+
+  test('is written together with its audit entry, and all that wait are written', async () => {
+    const { keyId, callers } = await aClient({ plan: 'enterprise', perMinute: 1, perDay: 1_000 });
+    const known = async () => {
+      const { pool } = services[0].database;
+      return (await pool.query('SELECT FROM api_keys WHERE id = $1 AND ban_level > 0', [keyId])).rowCount;
+    };
+    await without(services[0], 'audit_entries', async () => {
+      await beBanned(callers[0]!);
+      await flush();
+      expect(await known()).toBe(0);
+      advance(BAN_MS);
+      await beBanned(callers[0]!);
+    });
+    await flush();
+    expect(await known()).toBe(1);
+    expect((await entries(keyId)).map(({ details }) => details.level)).toEqual([2, 1]);
+  });
 });

@@ -3,20 +3,20 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
-import { until } from '../../../support/eventually';
-import { ManualClock } from '../../../support/manual-clock';
-import { redisStatus } from '../../../../src/modules/quotas';
-import { addressCaller } from '../../../../src/modules/quotas/request-limiter';
-import type { QuotaStatus } from '../../../../src/modules/quotas/rules/decision';
-import { newWindows, type Limits } from '../../../../src/modules/quotas/rules/limits';
-import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
-import type { LimitedCaller, QuotaCounters } from '../../../../src/modules/quotas/counters/quota-counters';
-import { RedisCounters } from '../../../../src/modules/quotas/counters/redis-counters';
-import { patient, RedisOnClock } from '../../../support/redis-clock';
-import { RedisServer, freePort } from '../../../support/redis-server';
-import { TcpProxy } from '../../../support/tcp-proxy';
-import { tally } from '../../../support/spread';
+import { until } from '../../support/eventually';
+import { ManualClock } from '../../support/manual-clock';
+import { redisStatus } from '../../../src/modules/quotas';
+import { addressCaller } from '../../../src/modules/quotas/request-limiter';
+import type { QuotaStatus } from '../../../src/modules/quotas/rules/decision';
+import { newWindows, type Limits } from '../../../src/modules/quotas/rules/limits';
+import type { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
+import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-counters';
+import type { LimitedCaller, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
+import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counters';
+import { patient, RedisOnClock } from '../../support/redis-clock';
+import { RedisServer, freePort } from '../../support/redis-server';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { tally } from '../../support/spread';
 
 /** A database that remembers nothing: every history starts anew. */
 const FORGETFUL = {
@@ -276,12 +276,14 @@ test('a user of Redis who may only run scripts is enough', async () => {
   expect(counters.isDegraded).toBe(false);
 });
 
-test('a database that Redis refuses is not replaced by its first one, which may be that of another store', async () => {
-  const url = `${server.url}/99`;
-  const counters = await startCounters(patient(url), clock);
-  expect((await counters.take(addressCaller('198.51.100.9'))).isLocal).toBe(true);
-  expect(counters.isDegraded).toBe(true);
-  expect((await redisStatus(url)).reason).toMatch('DB index is out of range');
+test('without a Redis that answers, or with one that refuses the database, an instance starts and counts alone: the first database may be that of another store', async () => {
+  const refusing = `${server.url}/99`;
+  for (const url of ['redis://127.0.0.1:1', refusing]) {
+    const counters = await startCounters(patient(url), clock);
+    expect((await counters.take(addressCaller('198.51.100.9'))).isLocal).toBe(true);
+    expect(counters.isDegraded).toBe(true);
+  }
+  expect((await redisStatus(refusing)).reason).toMatch('DB index is out of range');
 });
 
 describe('In a cluster', () => {
