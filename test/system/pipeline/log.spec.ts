@@ -2,18 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, endLog } from '../../../src/runtime/logging';
-import { freePort } from '../../support/redis-server';
-import { ServiceProcesses } from '../../support/service-process';
-import { createTestDatabase } from '../../support/test-database';
 import { until } from '../../support/eventually';
 import { useFolder } from '../../support/files';
 
-const processes = new ServiceProcesses();
 /** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
 const directory = useFolder();
 let pipes = 0;
-
-afterAll(() => processes.clear());
 
 /** A pipe of its own, and what ends its reader. */
 function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {
@@ -69,28 +63,6 @@ it('a log is written to its end, or abandoned there when its disk is full, or it
   }
   // The logger would try for ever, and keep this process from ending.
   await readUntil(stalled.reading, (output) => output.endsWith('}\n'));
-});
-
-test('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
-  const port = await freePort();
-  const database = await createTestDatabase();
-  const service = processes.launch(
-    { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' },
-    { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
-  );
-  const live = () =>
-    fetch(`http://127.0.0.1:${port}/health/live`).then(
-      ({ status }) => status,
-      () => 0,
-    );
-  await until(async () => (await live()) === 200);
-  // Each writes a line of the log, which fails in the tenth of a second after it.
-  for (let asked = 0; asked < 50; asked += 1) {
-    expect(await live()).toBe(200);
-  }
-  expect(await service.end()).toEqual({ code: 0, signal: null });
-  expect(service.stderr).toBe('');
-  await database.drop();
 });
 
 test('an unread log takes at most 8 MB, and reports once how many lines it lost when it is read again', async () => {

@@ -1,23 +1,21 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { loadEnvironmentFile } from '../../../src/runtime/environment';
-import { eventually, listen } from '../../support/eventually';
-import { RedisServer, freePort } from '../../support/redis-server';
 import { complaint, petstore } from '../../support/command-line';
+import { listen, until } from '../../support/eventually';
 import { WITHOUT_EFFECT } from '../../support/libpq';
-import { useProcesses } from '../../support/service-process';
+import { PROMTOOL, findProgram } from '../../support/programs';
+import { RawConnection } from '../../support/raw-http';
+import { freePort } from '../../support/redis-server';
+import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
 const { processes, database } = useProcesses();
-let redis: RedisServer;
 
 const SECOND_STORE = 'set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well';
-
-beforeAll(async () => void (redis = await RedisServer.start()));
-afterAll(() => redis.close());
 
 it('a start that is not possible ends with one line, which shows no password', async () => {
   const nowhere = { DATABASE_URL: 'postgres://user:not-to-be-seen@127.0.0.1:1/store', LOG_LEVEL: 'fatal' };
@@ -37,7 +35,7 @@ it('a port that is taken is reported in one line, also by workers, before a data
   const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
     ['METRICS_PORT', {}, 'set METRICS_PORT to another port, or to off for no metrics'],
-    ['PORT', { WORKERS: '2', REDIS_URL: redis.url }, SECOND_STORE],
+    ['PORT', { WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }, SECOND_STORE],
   ] as const) {
     const outcome = await petstore(['serve'], { DATA_DIR, [variable]: port, ...more });
     const line = new RegExp(`port ${port} \\(.*${variable}\\) .*in use by another process; ${remedy}\\.`);
@@ -47,76 +45,120 @@ it('a port that is taken is reported in one line, also by workers, before a data
   taken.close();
 });
 
-it('a HOST or METRICS_PORT with several addresses is listened on at one of them, which the log names; where a process may have few descriptors, callers cannot take all, and the start says how many connections are accepted; of the variables of libpq only those count that complete the URL', async () => {
-  const lookups = join(processes.folder('names'), 'lookups.js');
-  // Both have the form of a system with IPv4 and IPv6, which not every machine has.
-  const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
-  writeFileSync(
-    lookups,
-    `const dns = require('node:dns');
-     const of = (options) => (options?.all ? ${found} : ${found}[0]);
-     dns.lookup = (name, options, done = options) =>
-       options.all ? done(null, of(options)) : done(null, '127.0.0.1', 4);
-     dns.promises.lookup = async (name, options) => of(options);`,
-  );
-  const NODE_OPTIONS = `--require=${lookups}`;
-  const metricsPort = await freePort();
-  const METRICS_PORT = `localhost:${metricsPort}`;
-  const { hostname, port: databasePort, username, password, pathname } = new URL(database.url);
-  const libpq = {
-    PGHOST: decodeURIComponent(hostname),
-    PGPORT: databasePort,
-    PGUSER: username,
-    PGPASSWORD: password,
-    PGDATABASE: pathname.slice(1),
-    ...WITHOUT_EFFECT,
-  };
-  const settings = { DATABASE_URL: 'postgres://', HOST: 'localhost', METRICS_PORT, LOG_LEVEL: 'info' };
-  const service = await processes.serve(
-    { ...settings, ...libpq, NODE_OPTIONS },
-    { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
-  );
-  expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-  await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
-  expect(service.log.join('\n')).toContain(`"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`);
+describe('a service that may open few files, and whose HOST and METRICS_PORT have several addresses', () => {
+  let service: ServiceProcess;
+  let metricsPort: number;
+  const metrics = (path = '/metrics', options?: RequestInit) =>
+    fetch(`http://127.0.0.1:${metricsPort}${path}`, options);
 
-  expect(service.log.join('\n')).toMatch(
-    /"At most 120 connections are accepted instead of 15000, and webhooks get at most 30 of 5000 sockets, .*only 300 desc/,
-  );
-  const { port } = new URL(service.url);
-  const connections = Array.from({ length: 400 }, () =>
-    connect(Number(port), '127.0.0.1').on('error', () => undefined),
-  );
-  await Promise.allSettled(connections.map((connection) => once(connection, 'connect')));
-  await eventually(async () => {
-    const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
-    expect(await metrics.text()).toMatch(/^petstore_http_connections 60$/m);
+  beforeAll(async () => {
+    const lookups = join(processes.folder('names'), 'lookups.js');
+    // Both have the form of a system with IPv4 and IPv6, which not every machine has.
+    const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
+    writeFileSync(
+      lookups,
+      `const dns = require('node:dns');
+       const of = (options) => (options?.all ? ${found} : ${found}[0]);
+       dns.lookup = (name, options, done = options) =>
+         options.all ? done(null, of(options)) : done(null, '127.0.0.1', 4);
+       dns.promises.lookup = async (name, options) => of(options);`,
+    );
+    metricsPort = await freePort();
+    const { hostname, port, username, password, pathname } = new URL(database.url);
+    // Of the variables of libpq only those count that complete the URL.
+    const libpq = {
+      PGHOST: decodeURIComponent(hostname),
+      PGPORT: port,
+      PGUSER: username,
+      PGPASSWORD: password,
+      PGDATABASE: pathname.slice(1),
+      ...WITHOUT_EFFECT,
+    };
+    service = await processes.serve(
+      {
+        DATABASE_URL: 'postgres://',
+        HOST: 'localhost',
+        METRICS_PORT: `localhost:${metricsPort}`,
+        LOG_LEVEL: 'info',
+        NODE_OPTIONS: `--require=${lookups}`,
+        ...libpq,
+      },
+      { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
+    );
   });
-  connections.forEach((connection) => connection.destroy());
+
+  it('listens at one of the addresses, which the log names', async () => {
+    expect(service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    for (const path of ['/health/ready', '/docs', '/openapi.json', '/docs/guides/errors']) {
+      expect([path, (await fetch(service.url + path)).status]).toEqual([path, 200]);
+    }
+    await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+    expect(service.log.join('\n')).toContain(`"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`);
+  });
+
+  it('says how many connections it accepts, and callers cannot take all', async () => {
+    expect(service.log.join('\n')).toMatch(
+      /"At most 120 connections are accepted instead of 15000, and webhooks get at most 30 of 5000 sockets, .*only 300 desc/,
+    );
+    const { port } = new URL(service.url);
+    const connections = Array.from({ length: 400 }, () =>
+      connect(Number(port), '127.0.0.1').on('error', () => undefined),
+    );
+    await Promise.allSettled(connections.map((connection) => once(connection, 'connect')));
+    const accepted = async () =>
+      Number(/^petstore_http_connections (\d+)$/m.exec(await (await metrics()).text())![1]);
+    await until(async () => (await accepted()) === 60);
+    connections.forEach((connection) => connection.destroy());
+    // The other tests need some.
+    await until(async () => (await accepted()) < 60);
+  });
+
+  it('serves metrics on a port of their own, in the form of Prometheus, and nothing else there', async () => {
+    expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
+    const posted = await metrics('/metrics', { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const unknown = await metrics('/pets');
+    expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ status: 404 })]);
+    const http2 = 'GET /metrics HTTP/2.0\r\nHost: shop\r\n\r\n';
+    const withoutHost = 'GET /metrics HTTP/1.1\r\n\r\n';
+    for (const refused of ['nonsense\r\n\r\n', 'CONNECT shop:443 HTTP/1.1\r\n\r\n', http2, withoutHost]) {
+      const raw = await RawConnection.open(metricsPort);
+      raw.write('GET /metrics HTTP/1.1\r\nHost: shop\r\nExpect: the-unexpected\r\n\r\n');
+      expect((await raw.answer()).status).toBe(200);
+      raw.write(refused);
+      expect((await raw.answer()).text).toContain('bad_request');
+    }
+    const answer = await metrics();
+    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const input = await answer.text();
+    expect(input).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
+    // The names of the service's metrics follow the rules of Prometheus.
+    const { stderr } = spawnSync(findProgram(PROMTOOL)!, ['check', 'metrics'], { input, encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
+  });
+});
+
+it('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
+  const port = await freePort();
+  const service = processes.launch(
+    { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' },
+    { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
+  );
+  const live = () =>
+    fetch(`http://127.0.0.1:${port}/health/live`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await until(async () => (await live()) === 200);
+  // Each writes a line of the log, which fails in the tenth of a second after it.
+  for (let asked = 0; asked < 50; asked += 1) {
+    expect(await live()).toBe(200);
+  }
+  expect(await service.end()).toEqual({ code: 0, signal: null });
+  expect(service.stderr).toBe('');
 });
 
 describe('.env', () => {
-  it('is read from the working directory, and the environment wins; other names are ignored with a warning, also in worker processes', async () => {
-    const cwd = processes.folder('hostile');
-    const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
-    writeFileSync(join(cwd, 'code.js'), code);
-    writeFileSync(
-      join(cwd, '.env'),
-      `NODE_OPTIONS=--require=${cwd}/code.js\nWORKERS=2\nREDIS_URL=${redis.url.replace('//', '//:unneeded@')}\nPATH=${cwd}\nDATABASE_URL=${database.url}\nLOG_LEVEL=loud\n`,
-    );
-    const service = await processes.serve({ LOG_LEVEL: 'warn' }, { cwd });
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    expect(await service.end()).toEqual({ code: 0, signal: null });
-    expect(service.stderr).toBe(
-      'petstore: .env: lines that set no setting of the service are ignored: line 1, line 4.\n',
-    );
-    expect(existsSync(join(cwd, 'ran'))).toBe(false);
-    // What the driver of Redis prints is in the log.
-    expect(service.stdout).not.toMatch(/^(Skipping|\[WARN\])/m);
-    expect(service.log.filter((line) => line.includes('does not require a password'))).not.toEqual([]);
-  });
-
   /** What the file in a folder sets, read as a process in that folder does. */
   function read(folder: string): string | undefined {
     const before = process.cwd();

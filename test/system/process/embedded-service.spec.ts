@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { petstore } from '../../support/command-line';
+import { existsSync, readdirSync } from 'node:fs';
+import { RunningCommand, petstore } from '../../support/command-line';
+import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
 import { WITHOUT_EFFECT } from '../../support/libpq';
-import { PROMTOOL, findProgram } from '../../support/programs';
+import { query } from '../../support/query';
 import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
@@ -36,6 +37,10 @@ beforeAll(async () => {
   const withVariables = { ...environment, ...ELSEWHERE, ...WITHOUT_EFFECT };
   first = await processes.serve(withVariables);
   ({ key } = await run<{ key: string }>('keys issue demo', withVariables));
+  await query(
+    embeddedUrl(processes.path('store')),
+    `INSERT INTO events (id, type, data) SELECT gen_random_uuid(), 'pet.created', '{}' FROM generate_series(1, 10000)`,
+  );
   expect(await first.end()).toEqual(STOPPED);
 });
 afterAll(() => processes.clear());
@@ -67,45 +72,10 @@ describe('a service on an embedded database', () => {
     } while (service.stdout.includes('ready'));
   });
 
-  it('logs its address and how to issue a key, writes only JSON and no key into a log, and serves metrics on a port of their own', async () => {
-    const METRICS_PORT = String(await freePort());
-    const service = await processes.serve({ ...environment, METRICS_PORT });
-    for (const { log } of [first, service]) {
-      expect(log.map((line) => JSON.parse(line) as object)).not.toEqual([]);
-    }
+  it('logs its address and how to issue a key, and writes only JSON into its log', () => {
+    expect(first.log.map((line) => JSON.parse(line) as object)).not.toEqual([]);
     expect(first.announced!.url).toBe(`http://127.0.0.1:${environment.PORT}`);
-    for (const path of ['/docs', '/openapi.json', '/docs/guides/errors']) {
-      expect((await fetch(`${service.url}${path}`)).status).toBe(200);
-    }
     expect(first.announced!.msg).toMatch(/petstore\.js keys issue demo$/);
-    expect(service.announced!.msg).toContain('petstore.js keys issue <client> ');
-
-    expect((await service.send(key, 'GET', '/pets')).status).toBe(200);
-    const metrics = `http://127.0.0.1:${METRICS_PORT}`;
-    expect((await fetch(`${service.url}/metrics`)).status).not.toBe(200);
-    const posted = await fetch(`${metrics}/metrics`, { method: 'POST' });
-    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    const unknown = await fetch(`${metrics}/pets`);
-    expect([unknown.status, await unknown.json()]).toEqual([404, expect.objectContaining({ status: 404 })]);
-    const http2 = 'GET /metrics HTTP/2.0\r\nHost: shop\r\n\r\n';
-    const withoutHost = 'GET /metrics HTTP/1.1\r\n\r\n';
-    for (const refused of ['nonsense\r\n\r\n', 'CONNECT shop:443 HTTP/1.1\r\n\r\n', http2, withoutHost]) {
-      const raw = await RawConnection.open(Number(METRICS_PORT));
-      raw.write('GET /metrics HTTP/1.1\r\nHost: shop\r\nExpect: the-unexpected\r\n\r\n');
-      expect((await raw.answer()).status).toBe(200);
-      raw.write(refused);
-      expect((await raw.answer()).text).toContain('bad_request');
-    }
-    const answer = await fetch(`${metrics}/metrics`);
-    expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    const input = await answer.text();
-    expect(input).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
-    // The names of the service's metrics follow the rules of Prometheus.
-    const { stderr } = spawnSync(findProgram(PROMTOOL)!, ['check', 'metrics'], { input, encoding: 'utf8' });
-    expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
-    await expectStopped(service, () => service.child.kill('SIGTERM'));
-    await expect(fetch(`${metrics}/metrics`)).rejects.toThrow();
-    expect(first.stdout + service.stdout).not.toContain('psk_live_');
   });
 
   it('that is told to stop by a Ctrl-C that reaches its whole process group twice answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
@@ -119,6 +89,7 @@ describe('a service on an embedded database', () => {
     expect(messages.filter((text) => !/^((Server l|L)istening |Pet Store is ready\.)/.test(text))).toEqual(
       [],
     );
+    expect(service.announced!.msg).toContain('petstore.js keys issue <client> ');
     const before = await leftToday(service);
     await Promise.all(Array.from({ length: 25 }, () => service.send(key, 'GET', '/pets?limit=1')));
     await connection();
@@ -152,5 +123,35 @@ describe('a service on an embedded database', () => {
       service.child.once('exit', () => clearInterval(again));
     });
     await begun.closed();
+  });
+});
+
+describe('a command that has started the database leaves no server', () => {
+  afterEach(() => until(() => processes.postmaster() === undefined));
+
+  it('if a signal ends it as soon as it runs', async () => {
+    const running = new RunningCommand(['events', '--follow'], environment);
+    await until(() => processes.postmaster() !== undefined);
+    expect(await running.end('SIGTERM')).toMatchObject({ code: 143 });
+  });
+
+  it('if its output is closed, as by `head`, which is no failure', async () => {
+    const running = new RunningCommand(['events', '--limit', '10000', '--json'], environment);
+    running.child.stdout.once('data', () => running.child.stdout.destroy());
+    expect(await running.end()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('and no folder if two signals that arrive as one end db copy', async () => {
+    const copying = new RunningCommand(['db', 'copy', '--to', processes.path('copy')], environment);
+    const partial = () => readdirSync(processes.root).find((name) => name.startsWith('copy.'));
+    const server = () => processes.path(partial()!, 'data', 'postmaster.pid');
+    await until(() => partial() !== undefined && existsSync(server()));
+    copying.child.kill('SIGHUP');
+    const { code, stderr } = await copying.end('SIGHUP');
+    expect({ code, stderr }).toEqual({
+      code: 129,
+      stderr: 'petstore: interrupted; the target was not changed.\n',
+    });
+    expect(partial()).toBeUndefined();
   });
 });

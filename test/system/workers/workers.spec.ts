@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, renameSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
@@ -14,11 +15,21 @@ let environment: Record<string, string>;
 let service: ServiceProcess;
 let key: string;
 
+/** The working directory. */
+const cwd = processes.folder('hostile');
+const IGNORED = 'petstore: .env: lines that set no setting of the service are ignored: line 1, line 2.\n';
+
 beforeAll(async () => {
   const [started, METRICS_PORT] = await Promise.all([RedisServer.start(), freePort()]);
   redis = started;
+  const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
+  writeFileSync(join(cwd, 'code.js'), code);
+  const lines = [`NODE_OPTIONS=--require=${cwd}/code.js`, `PATH=${cwd}`, 'WORKERS=2', 'LOG_LEVEL=loud'];
+  writeFileSync(join(cwd, '.env'), lines.join('\n'));
   environment = {
-    ...{ WORKERS: '2', REDIS_URL: redis.url, METRICS_PORT: String(METRICS_PORT), LOG_LEVEL: 'info' },
+    REDIS_URL: redis.url.replace('//', '//:unneeded@'),
+    METRICS_PORT: String(METRICS_PORT),
+    LOG_LEVEL: 'info',
     ...processes.embedded(),
   };
   // A Node of its own, which a test takes away.
@@ -26,6 +37,7 @@ beforeAll(async () => {
   chmodSync(node(), 0o755);
   service = await processes.serve(environment, {
     within: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'],
+    cwd,
   });
   await until(() => listening() === 2);
   key = await unlimitedKey(embeddedUrl(processes.path('store')));
@@ -144,6 +156,18 @@ it('two workers answer on one port, add up their metrics, live on while the data
   // It does not keep the others from stopping, either.
   await until(() => !service.child.kill('SIGTERM'));
   expect(await service.ending).toEqual({ code: 0, signal: null });
-  expect(service.stderr).toBe('');
+  expect(service.stderr).toBe(IGNORED);
   expect(processes.postmaster()).toBeUndefined();
+});
+
+it('.env is read from the working directory, and the environment wins; other names are ignored with one warning, also in worker processes', () => {
+  // Two workers have started, although only .env names them, and with a level that there is.
+  expect(listening()).toBeGreaterThanOrEqual(2);
+  expect(service.stderr).toBe(IGNORED);
+  expect(existsSync(join(cwd, 'ran'))).toBe(false);
+});
+
+it('what the driver of Redis prints is in the log', () => {
+  expect(service.stdout).not.toMatch(/^(Skipping|\[WARN\])/m);
+  expect(service.log.filter((line) => line.includes('does not require a password'))).not.toEqual([]);
 });
