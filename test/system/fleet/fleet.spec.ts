@@ -7,9 +7,8 @@ import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing } from '../../support/limits';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { RedisServer, freePort } from '../../support/redis-server';
-import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
+import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { spread, tally } from '../../support/spread';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
 import { whileLocked } from '../../support/while-locked';
 import { InsistentOrders } from './support/insistent-orders';
 
@@ -18,24 +17,27 @@ const STOCK = 1_000_000;
 /** Of a load that is steady while instances stop and start, and leaves them the processors. */
 const PAUSE_MS = 150;
 
-const processes = new ServiceProcesses();
+const { processes, database } = useProcesses('template1');
 let redis: RedisServer;
-let database: TestDatabase;
 let environment: Record<string, string>;
 /** Real processes with the real time, over one PostgreSQL and one Redis. */
 let instances: ServiceProcess[];
 let contract: DocumentContract;
 let key: string;
 
+/** Starts an instance, by default on a port that it can be started on again. */
+const start = async (port?: number) =>
+  processes.serve({ ...environment, PORT: String(port ?? (await freePort())) });
+
 beforeAll(async () => {
-  [redis, database] = await Promise.all([RedisServer.start(), createTestDatabase('template1')]);
+  redis = await RedisServer.start();
   // No test takes Redis away, so no instance ever counts alone, however long Redis takes.
   const REDIS_URL = `${redis.url}?commandTimeout=120000`;
   const shared = { DATABASE_URL: database.url, REDIS_URL, INSTANCES: String(SIZE) };
   const SHUTDOWN_DELAY = documentedShutdownDelay();
   environment = { ...shared, ...LOOPBACK_WEBHOOKS, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
   // All at once on an empty database: one of them migrates, and none adds example data to an external database.
-  instances = await Promise.all(Array.from({ length: SIZE }, () => processes.serve(environment)));
+  instances = await Promise.all(Array.from({ length: SIZE }, () => start()));
   const count = 'SELECT ((SELECT count(*) FROM pets) + (SELECT count(*) FROM clients))::int AS rows';
   expect(await inDatabase(count)).toEqual({ rows: 0 });
   expect(instances.map(({ stdout }) => stdout).join()).not.toContain('psk_live_');
@@ -44,16 +46,12 @@ beforeAll(async () => {
 });
 // A test that ends an instance starts no new one, which no other test may need.
 beforeEach(async () => {
-  const missing = Array.from({ length: SIZE - instances.length }, () => processes.serve(environment));
+  const missing = Array.from({ length: SIZE - instances.length }, () => start());
   instances.push(...(await Promise.all(missing)));
   await Promise.all(instances.map((instance) => instance.untilShared()));
 });
 afterEach(() => Haproxy.closeAll());
-afterAll(async () => {
-  await processes.clear();
-  await database?.drop();
-  await redis?.close();
-});
+afterAll(() => redis?.close());
 
 /** One caller for each running instance, all with this key. */
 const callers = (of = key) => instances.map(({ url }) => new ApiCaller(url, contract, { 'X-API-Key': of }));
@@ -133,9 +131,8 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
 });
 
 test('a rolling restart behind haproxy, under a steady load of orders and cancellations, fails no request', async () => {
-  const ports = [await freePort(), await freePort()];
-  const serve = (port: number) => processes.serve({ ...environment, PORT: String(port) });
-  const behind = await Promise.all(ports.map(serve));
+  const behind = instances.splice(0, 2);
+  const ports = behind.map(({ url }) => Number(new URL(url).port));
   const proxy = await Haproxy.start(ports);
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
@@ -159,7 +156,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
     await more(25);
     // The other one is then stopped while the new one serves.
     if (name === 'one') {
-      await serve(ports[index]!);
+      instances.push(await start(ports[index]));
       await proxy.sees(name, 'UP');
     }
   }

@@ -1,14 +1,17 @@
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { complaint, RunningCommand, unlimitedKey } from '../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
-import { commandJson, runCommand } from './support/use-command-line';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
+import { RedisServer } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
+import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { lockWaits, whileHeld } from '../../support/while-locked';
+import { commandJson, runCommand } from './support/use-command-line';
 
 const processes = new ServiceProcesses();
 const path = (...names: string[]) => processes.path(...names);
 const databases: TestDatabase[] = [];
+let redis: RedisServer | undefined;
 
 async function database(template?: string): Promise<TestDatabase> {
   const created = await createTestDatabase(template);
@@ -18,6 +21,7 @@ async function database(template?: string): Promise<TestDatabase> {
 
 afterAll(async () => {
   await processes.clear();
+  await redis?.close();
   await Promise.all(databases.map((one) => one.drop()));
 });
 
@@ -102,6 +106,84 @@ it.each([
   }
 });
 
+interface Status {
+  database: { kind: string; state: string; location: string; bytes: number | null; postgres: string | null };
+  instances: { version: string; pid: number; state: string }[] | null;
+  redis: { answers: boolean; version: string } | null;
+  problems: string[];
+}
+
+const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+async function status(environment: Record<string, string>): Promise<{ code: number | null; status: Status }> {
+  const { code, stdout, stderr } = await runCommand(['status', '--json'], environment);
+  const read = JSON.parse(stdout) as Status;
+  for (const problem of read.problems) expect(stderr).toContain(problem);
+  return { code, status: read };
+}
+
+it('status reports a missing store, and creates none', async () => {
+  const environment = processes.embedded('missing');
+  const { code, status: found } = await status(environment);
+  expect(code).toBe(1);
+  expect(found).toMatchObject({ database: { state: 'missing' }, instances: null });
+  expect(found.problems.join()).toMatch(
+    /There is no database in .* set DATA_DIR or DATABASE_URL to an existing one/,
+  );
+  expect((await runCommand(['status'], environment)).stdout).toContain(
+    '\nIt is unknown whether an instance of the service runs.\n',
+  );
+  expect(existsSync(environment.DATA_DIR)).toBe(false);
+});
+
+it('status of a store over DATABASE_URL reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
+  redis = await RedisServer.start();
+  const { url: DATABASE_URL, pool } = await database();
+  const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
+  const first = await processes.serve(named);
+  // The driver of Redis would print that this one has no password.
+  const REDIS_URL = redis.url.replace('//', '//:superfluous@');
+  const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
+  expect(withRedis).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(withRedis.stdout)).toMatchObject({
+    instances: [{ version: '1.0.0' }],
+    redis: { answers: true, version: expect.any(String) as string },
+  });
+  const another = (host: string, degraded: boolean) =>
+    pool.query(
+      `INSERT INTO instances (id, version, host, pid, address, port, degraded)
+         VALUES (gen_random_uuid(), '1.0.0', '${host}', 1, '::', 1, ${degraded})`,
+    );
+  await another('another', false);
+  const withoutRedis = await status({ DATABASE_URL, REDIS_URL: 'redis://127.0.0.1:1' });
+  expect(withoutRedis.code).toBe(1);
+  expect(withoutRedis.status).toMatchObject({ redis: { answers: false } });
+  expect(withoutRedis.status.instances).toHaveLength(2);
+  expect(withoutRedis.status.problems).toHaveLength(1);
+  await first.end();
+  expect((await status({ DATABASE_URL })).status.instances).toHaveLength(1);
+  // On a machine that has fallen silent, and on one that counts alone.
+  await pool.query(`UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`);
+  await another('here', true);
+  const unsure = await status({ DATABASE_URL });
+  expect(unsure.code).toBe(1);
+  const states = unsure.status.instances!.map(({ state }) => state);
+  expect(states.sort()).toEqual(expect.arrayContaining(['running', 'unknown']) as unknown);
+  expect(unsure.status.problems.join(' ')).toMatch(
+    /It is unknown whether .* still runs: the process last reported \d+ s ago/,
+  );
+  expect(unsure.status.problems.join(' ')).toMatch(/Redis is unavailable to process 1 on here/);
+  await pool.query('DELETE FROM instances');
+  const olderCollation = `UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`;
+  await pool.query(olderCollation);
+  expect((await status({ DATABASE_URL })).status.problems.join(' ')).toMatch(
+    /version 0 of its collation, and the system has 1, .* REINDEX DATABASE /,
+  );
+  const away = await status({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/store' });
+  expect(away.code).toBe(1);
+  expect(away.status.database).toMatchObject({ state: 'unreachable', location: '127.0.0.1:1/store' });
+});
+
 const STOCK = 1_000_000;
 const copy = (to: string, environment: Record<string, string>) =>
   runCommand(['db', 'copy', '--to', to], environment);
@@ -119,20 +201,47 @@ describe('a store with the embedded database, in use', () => {
     expect(made.status).toBe(201);
   });
 
-  it('is copied to a folder, which then is a store', async () => {
+  it('is shown by status with its service, its data and their size, also as a table', async () => {
+    // The service listens on some free port, which the settings do not say.
+    const called = await runCommand(['api', '/pets', '-f', 'limit=1'], { ...environment, PETSTORE_KEY: key });
+    expect(called).toMatchObject({ code: 0, stderr: '' });
+    const { code, status: found } = await status(environment);
+    expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
+    expect(found).toMatchObject({
+      database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
+      instances: [{ version: '1.0.0', pid: service.child.pid, state: 'running', degraded: false }],
+      redis: null,
+    });
+    const { stdout } = await runCommand(['status'], environment);
+    const names = [...stdout.matchAll(/^([a-z]+(?: [a-z]+)*) {2,}\S/gm)].map(([, name]) => name);
+    const { bytes: _inUnits, ...told } = found.database;
+    const shown = Object.entries(told).filter(([, value]) => value !== null);
+    expect(names).toEqual(['version', ...shown.map(([name]) => inWords(name)), 'size', 'version']);
+    expect(stdout).toMatch(/\nsize +\d+\.\d MB\n[^]*\n1\.0\.0 +\S+ +\d+ /);
+  });
+
+  it('is copied to a folder, which then is a store that status does not start, and other commands open', async () => {
     const order = await service.send(key, 'POST', '/store/orders', { petId: 1, quantity: 2 });
     expect(order.status).toBe(201);
-    const { code, stdout, stderr } = await copy(path('backup'), environment);
+    const backup = processes.embedded('backup');
+    const { code, stdout, stderr } = await copy(backup.DATA_DIR, environment);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
       /^table +rows\n[^]*\nwebhooks +1\n[^]*\nCopied [\d,]+ rows; the counts agree\. .+DATA_DIR=\S+backup /,
     );
-    expect(statSync(path('backup', 'webhook.key')).mode & 0o777).toBe(0o600);
-    // It would not start with another key than that of its secrets.
-    const copied = await processes.serve(processes.embedded('backup'));
-    const stock = await copied.send(key, 'GET', '/store/inventory/1');
-    expect(await stock.json()).toMatchObject({ quantity: STOCK - 2 });
-    await copied.end();
+    const keyFile = path('backup', 'webhook.key');
+    expect(readFileSync(keyFile)).toEqual(readFileSync(path('store', 'webhook.key')));
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+
+    const files = readdirSync(backup.DATA_DIR);
+    const stopped = await status(backup);
+    expect(stopped.code).toBe(1);
+    expect(stopped.status.problems.join()).toMatch(/set DATA_DIR or DATABASE_URL to another database/);
+    expect(stopped.status.database).toMatchObject({ state: 'stopped', bytes: null });
+    expect((await runCommand(['status'], backup)).stdout).toContain('\nNo instance of the service runs.\n');
+    expect(readdirSync(backup.DATA_DIR)).toEqual(files);
+    expect((await runCommand(['export'], backup)).stdout).toContain(`"quantity":${STOCK - 2}`);
+    expect(processes.postmaster('backup')).toBeUndefined();
   });
 
   it('is copied to a server from which the service can then run, with the key of its secrets', async () => {
@@ -163,15 +272,11 @@ describe('a store on a server', () => {
   });
 
   it('leaves no folder of that name if its copy is killed', async () => {
-    const locked = await full.pool.connect();
-    await locked.query('BEGIN');
-    await locked.query('LOCK TABLE webhooks');
-    const killed = new RunningCommand(['db', 'copy', '--to', path('one')], environment);
-    const waits = `SELECT FROM pg_locks WHERE relation = 'webhooks'::regclass AND NOT granted`;
-    await until(async () => (await locked.query(waits)).rowCount === 1);
-    expect(await killed.end('SIGKILL')).toMatchObject({ code: null, stdout: '' });
-    await locked.query('ROLLBACK');
-    locked.release();
+    await whileHeld(full.pool, 'LOCK TABLE webhooks', async () => {
+      const killed = new RunningCommand(['db', 'copy', '--to', path('one')], environment);
+      await until(async () => (await lockWaits(full.pool)) === 1);
+      expect(await killed.end('SIGKILL')).toMatchObject({ code: null, stdout: '' });
+    });
     const left = readdirSync(processes.root).filter((name) => name.startsWith('one'));
     expect(left).toEqual([expect.stringMatching(/^one\.\w+\.partial$/)]);
   });
