@@ -134,7 +134,8 @@ it('clients are deleted with their keys: their name is free, and their history s
   expect(await json('keys', 'show', key)).toMatchObject({ id, client: 'doomed', state: 'revoked' });
 
   await json('clients', 'create', '--name', 'doomed');
-  expect(await json('keys', 'list', '--client', 'doomed')).toEqual([]);
+  const none = /no keys yet\. [^\n]+ keys issue doomed\n$/;
+  expect((await run('keys', 'list', '--client', 'doomed')).stdout).toMatch(none);
   await aWebhook('doomed');
   expect(await json('keys', 'revoke', key)).toMatchObject({ state: 'revoked' });
   const actions = (await json<{ action: string }[]>('audit', '--client', 'doomed')).map(
@@ -180,16 +181,6 @@ describe('keys', () => {
     expect(stdout).toMatch(/^id +\d+\nkey +psk_live_\w{36}\nclient +acme\nname +-\n[^]*scopes +read\n/);
     expect(stdout).toMatch(new RegExp(`\nexpires +${dayAhead(21)}T00:00:00.000Z \\(in \\d+d\\)\n`));
     expect(stdout).toContain('only time the key is shown');
-  });
-
-  it('are listed, all or those of one client', async () => {
-    await someClients('listed');
-    expect((await run('keys', 'list', '--client', 'listed')).stdout).toMatch(
-      /no keys yet\. [^\n]+ keys issue listed\n$/,
-    );
-    const { id } = await json<Key>('keys', 'issue', '--client', 'listed');
-    expect(await json('keys', 'list', '--client', 'listed')).toMatchObject([{ id, client: 'listed' }]);
-    expect((await run('keys', 'list')).stdout).toMatch(/^id +client +(name +)?ends with +state +scopes +/);
   });
 
   it('are shown with the end of their ban; a revoked one may be revoked again and cannot be banned', async () => {

@@ -10,7 +10,17 @@ import { HAPROXY, findProgram } from '../../support/programs';
 const SLOTS = 400;
 const PER_ADDRESS = 256;
 
+/** What an instance has received last. */
+let seen: IncomingHttpHeaders = {};
+const instance = createServer((request, response) => {
+  seen = request.headers;
+  response.end();
+});
+let port: number;
+
+beforeAll(async () => void (port = await listen(instance)));
 afterEach(() => Haproxy.closeAll());
+afterAll(() => instance.close().closeAllConnections());
 
 it('HAProxy accepts the configuration', () => {
   // Its warnings are of names that only a container knows.
@@ -19,12 +29,6 @@ it('HAProxy accepts the configuration', () => {
 });
 
 it('No field by which a caller claims to be forwarded reaches an instance, and no caller is told how long the instance keeps its connection', async () => {
-  let seen: IncomingHttpHeaders = {};
-  const instance = createServer((request, response) => {
-    seen = request.headers;
-    response.end();
-  });
-  const port = await listen(instance);
   const proxy = await Haproxy.start([port, port]);
   await proxy.sees('one', 'UP');
   const names = [
@@ -44,13 +48,9 @@ it('No field by which a caller claims to be forwarded reaches an instance, and n
   expect(told).toBeNull();
   const fields = Object.entries(seen).filter(([name]) => name.includes('forwarded'));
   expect(Object.fromEntries(fields)).toEqual({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
-  instance.close();
-  instance.closeAllConnections();
 });
 
-it('Half-sent requests from one address take nobody else the connections, and responses of the proxy itself are Error objects', async () => {
-  const instance = createServer((_request, response) => response.end());
-  const port = await listen(instance);
+it('Half-sent requests from one address take nobody else the connections', async () => {
   // With fewer connections and more patience.
   const proxy = await Haproxy.start([port, port], (deployed) =>
     deployed
@@ -69,20 +69,15 @@ it('Half-sent requests from one address take nobody else the connections, and re
   const served = await within('the answer to another address', fetch(`${proxy.url}/pets`));
   expect(served.status).toBe(200);
   flood.forEach((socket) => socket.destroy());
-
-  instance.close();
-  instance.closeAllConnections();
-  await Promise.all([proxy.sees('one', 'DOWN'), proxy.sees('two', 'DOWN')]);
-  const answer = await fetch(`${proxy.url}/pets`);
-  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  expect(await answer.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
 });
 
-it('No key of a URL is in the log of the proxy, neither of a request that it passes on nor of one that it cannot read', async () => {
+it('Responses of the proxy itself are Error objects, and no key of a URL is in its log, whether or not it can read the request', async () => {
   const proxy = await Haproxy.start([1, 1]);
-  await proxy.sees('one', 'DOWN');
+  await Promise.all([proxy.sees('one', 'DOWN'), proxy.sees('two', 'DOWN')]);
   const key = `psk_live_${'a'.repeat(36)}`;
-  await fetch(`${proxy.url}/pets/${key}?api_key=${key}`);
+  const answer = await fetch(`${proxy.url}/pets/${key}?api_key=${key}`);
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect(await answer.json()).toMatchObject({ code: 'service_unavailable', status: 503 });
   const unreadable = connect(proxy.port, '127.0.0.1');
   unreadable.end(`GET /pets#${key} HTTP/1.1\r\nHost: shop\r\n\r\n`);
   await until(() => proxy.log.includes(' 400 '));

@@ -2,14 +2,18 @@ import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
+import { SeedService } from '../../../../src/runtime/seed';
+import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT, read, readJson, useFolder } from '../../../support/files';
 import { fileIn } from '../../../support/guides';
-import { useStore } from '../../../support/use-service';
+import { startService } from '../../../support/service';
+import { useService } from '../../../support/use-service';
 
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const { service } = useStore();
+const service = useService();
 const project = useFolder();
 /** What the compiler says of the project. */
 let complaints: string;
@@ -144,3 +148,64 @@ it('A bundle of it needs only what browsers provide', async () => {
   const { data: pet } = await store.createPet({ body: { name: 'Ada', categoryId: category.id } });
   expect((await store.listPets({ query: { id: [pet.id] } })).data).toEqual([pet]);
 });
+
+interface Sample {
+  lang: string;
+  label: string;
+  source: string;
+}
+
+/** Ends what a sample printed. */
+const END = '\u0004';
+const JAVASCRIPT = `for (const file of process.argv.slice(1)) {
+  await import(file);
+  process.stdout.write('${END}');
+}`;
+const PYTHON = `import runpy, sys
+for file in sys.argv[1:]:
+    runpy.run_path(file)
+    print(end='${END}')`;
+const SHELL = `set -e; for file; do . "$file"; printf '${END}'; done`;
+const NODE = [process.execPath, '--input-type=module', '-e', JAVASCRIPT];
+
+/** Ends of file names of each language, and a command that runs files one after another: a process each would take a minute. */
+const RUNS: Record<string, { ending: string; command: string[] }> = {
+  curl: { ending: '.sh', command: ['sh', '-c', SHELL, 'sh'] },
+  JavaScript: { ending: '.mjs', command: NODE },
+  Python: { ending: '.py', command: ['python3', '-c', PYTHON] },
+  SDK: { ending: '.sdk.mjs', command: NODE },
+};
+
+test.each(Object.keys(RUNS))(
+  'On a fresh store, the %s samples of all operations run in the order of the document as they are, and print the documented success; but for those of webhooks',
+  async (label) => {
+    const fresh = await startService();
+    try {
+      await fresh.app.get(SeedService).seed(false);
+      const { key } = await fresh.issueKey();
+      const { ending, command } = RUNS[label]!;
+      const { body } = await fresh.anonymous().get<typeof fresh.document>('/docs/openapi.json');
+      const operations = [...operationsOf(body)].filter(([name]) => !name.includes('/webhooks'));
+      expect(operations).toHaveLength(24);
+      const files = operations.map(([, operation], index) => {
+        const { 'x-codeSamples': samples } = operation as Operation & { 'x-codeSamples': Sample[] };
+        expect(samples.map((sample) => sample.label)).toEqual(Object.keys(RUNS));
+        const file = `./${index}${ending}`;
+        writeFileSync(join(project, file), samples.find((sample) => sample.label === label)!.source);
+        return file;
+      });
+      const [program, ...args] = command;
+      const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
+      const { stdout } = await promisify(execFile)(program!, [...args, ...files], { cwd: project, env });
+      const printed = stdout.split(END).slice(0, -1);
+      expect(printed.map((text, index) => [operations[index]?.[0], text.replace(/^HTTP\/1.1 /, '')])).toEqual(
+        operations.map(([name, { responses }]) => {
+          const success = Object.keys(responses).find((status) => status.startsWith('2'));
+          return [name, expect.stringMatching(new RegExp(`^${success} `))];
+        }),
+      );
+    } finally {
+      await fresh.close();
+    }
+  },
+);
