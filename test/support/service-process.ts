@@ -4,7 +4,7 @@ import { EmbeddedServers, postmasterPid } from './embedded-servers';
 import { until, within } from './eventually';
 import { type Environment, cleanEnvironment, petstoreScript } from './command-line';
 import { patient } from './redis-clock';
-import { type TestDatabase, createTestDatabase } from './test-database';
+import { useDatabase } from './test-database';
 import { WatchedLog } from './watched-log';
 
 export interface Ending {
@@ -134,11 +134,6 @@ export class ServiceProcesses extends EmbeddedServers {
 /** Services and a database for all tests of the file, which are ended and dropped after them. */
 export function useProcesses(template?: string) {
   const processes = new ServiceProcesses();
-  const database = {} as TestDatabase;
-  beforeAll(async () => void Object.assign(database, await createTestDatabase(template)));
-  afterAll(async () => {
-    await processes.clear();
-    await database.drop();
-  });
-  return { processes, database };
+  afterAll(() => processes.clear());
+  return { processes, database: useDatabase(template) };
 }

@@ -36,3 +36,11 @@ export async function createTestDatabase(template = 'template', locale = ''): Pr
     },
   };
 }
+
+/** A database for all tests of the file, or of the `describe`, that calls this: created before them, dropped after them. */
+export function useDatabase(template?: string, locale?: string): TestDatabase {
+  const database = {} as TestDatabase;
+  beforeAll(async () => void Object.assign(database, await createTestDatabase(template, locale)));
+  afterAll(() => database.drop());
+  return database;
+}

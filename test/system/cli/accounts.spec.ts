@@ -48,14 +48,13 @@ describe('clients', () => {
     expect(await run('clients', 'create', '--name', 'acme')).toEqual(taken);
   });
 
-  it('are listed by id, as a table and as JSON', async () => {
+  it('are listed by id', async () => {
     await someClients('zebra', 'ant');
-    const [head, first] = (await run('clients', 'list')).stdout.split('\n');
-    expect(head).toMatch(/^id +name +plan +per minute +per day +created$/);
-    expect(first).toMatch(/^ +1 +acme +free +60 +1000 +\d+\w+ ago$/);
-    const names = (await json<{ name: string }[]>('clients', 'list')).map(({ name }) => name);
-    expect(names[0]).toBe('acme');
-    expect(names.slice(names.indexOf('zebra'))).toEqual(['zebra', 'ant']);
+    const { stdout } = await run('clients', 'list');
+    expect(stdout).toMatch(
+      /^id +name +plan +per minute +per day +created\n +1 +acme +free +60 +1000 +\d+\w+ ago\n/,
+    );
+    expect(stdout).toMatch(/ zebra [^]* ant /);
   });
 
   it('are shown with their keys, by their last four characters', async () => {

@@ -2,9 +2,9 @@ import { exec } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { RunningCommand, cleanEnvironment, petstoreScript } from '../../support/command-line';
 import { until } from '../../support/eventually';
-import { useProcesses } from '../../support/service-process';
+import { useDatabase } from '../../support/test-database';
 
-const { database } = useProcesses();
+const database = useDatabase();
 const environment = () => ({ DATABASE_URL: database.url });
 
 /** Runs a command in a shell, with what the line has around it. */

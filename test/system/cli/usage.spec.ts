@@ -113,26 +113,17 @@ describe('help', () => {
     expect(stdout).toMatch(text);
   });
 
-  it('of every command has an example, and no line over 80 columns', async () => {
+  it('of every command has an example, and no line over 80 columns: a shell reads the lines of a long example as one command', async () => {
     const problems = (await registeredCommands()).flatMap(({ path, command }) => {
       let help = '';
       const writeOut = (text: string) => (help += text);
       command.configureOutput({ writeOut, getOutHelpWidth: () => 80 }).outputHelp();
       const tooLong = help.split('\n').filter((line) => line.length > 80);
-      return help.split('Examples:\n')[1]?.includes(` ${path}`) ? tooLong : [path, ...tooLong];
+      const examples = help.split('Examples:\n')[1] ?? '';
+      const broken = examples.match(/.*[^\\]\n {4}.*/g) ?? [];
+      return [...(examples.includes(` ${path}`) ? [] : [path]), ...tooLong, ...broken];
     });
     expect(problems).toEqual([]);
-  });
-
-  it('breaks a long example into lines that a shell reads as one command', async () => {
-    const [help] = (await registeredCommands()).filter(({ path }) => path === 'clients set-plan');
-    let text = '';
-    const writeOut = (part: string) => (text += part);
-    help!.command.configureOutput({ writeOut, getOutHelpWidth: () => 50 }).outputHelp();
-    expect(text.split('Examples:\n')[1]).toBe(
-      '  npx petstore clients set-plan acme --plan pro\n' +
-        '  npx petstore clients set-plan acme \\\n    --plan enterprise --per-minute 5000 \\\n    --per-day 1000000\n',
-    );
   });
 });
 

@@ -225,12 +225,4 @@ describe('With the tools of a server', () => {
     shell(`${newer}\n${documented('pg_restore --no-owner -f')}`);
     expect(await content('restored')).toEqual(whole);
   });
-
-  it('Data alone are restored into a migrated database without the rows of the migrations', async () => {
-    await query(driverUrlOf('postgres'), 'CREATE DATABASE data_alone');
-    await migrateToNewest(driverUrlOf('data_alone'), () => undefined);
-    shell(`pg_dump --data-only --exclude-table=schema_migrations --file data.sql petstore
-      psql -1 -v ON_ERROR_STOP=1 -c 'TRUNCATE webhook_dispatch, store_identity' -f data.sql data_alone`);
-    expect(await content('data_alone')).toEqual(await content('petstore'));
-  });
 });

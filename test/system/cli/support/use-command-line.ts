@@ -6,7 +6,7 @@ import { CliModule } from '../../../../src/cli/cli.module';
 import { closeStores } from '../../../../src/cli/store';
 import { explain } from '../../../../src/runtime/failures';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useDatabase } from '../../../support/test-database';
 
 /** Standard output, kept; with a number of columns it is a terminal. */
 class Output extends Socket {
@@ -77,13 +77,9 @@ export async function commandJson<Printed>(args: string[], environment: Environm
 
 /** A database for all tests of the file, and commands on it. */
 export function useCommandLine() {
-  const database = {} as TestDatabase;
+  const database = useDatabase();
   const environment = {} as { DATABASE_URL: string };
-  beforeAll(async () => {
-    Object.assign(database, await createTestDatabase());
-    environment.DATABASE_URL = database.url;
-  });
-  afterAll(() => database.drop());
+  beforeAll(() => void (environment.DATABASE_URL = database.url));
   return {
     database,
     environment,
