@@ -10,90 +10,91 @@ import { letOthersRead, responds } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { PGBOUNCER, findProgram, POSTGRESQL } from '../../support/programs';
+import { query } from '../../support/query';
 import { freePort } from '../../support/redis-server';
 import { useProcesses } from '../../support/service-process';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { commandJson } from '../cli/support/use-command-line';
-import { query } from '../../support/query';
 
-describe('Behind a pooler', () => {
-  /** PgBouncer refuses to run as root. */
-  const NOBODY = 65_534;
+const { processes, database } = useProcesses('template1');
+/** PgBouncer and PostgreSQL refuse to run as root. */
+const NOBODY = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-  const { processes, database } = useProcesses('template1');
-  let pgbouncer: ChildProcess;
-  /** The server of the tests has only a Unix socket, which PgBouncer's user may not enter. */
-  let way: TcpProxy;
+async function end(program: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(program, 'exit');
+  program.kill(signal);
+  await ended;
+}
 
-  afterAll(async () => {
-    const ended = once(pgbouncer, 'exit');
-    pgbouncer.kill('SIGKILL');
-    await ended;
-    await way.close();
+let pgbouncer: ChildProcess;
+/** The server of the tests has only a Unix socket, which the user of PgBouncer may not enter. */
+let way: TcpProxy;
+
+afterAll(async () => {
+  await end(pgbouncer, 'SIGKILL');
+  await way.close();
+});
+
+/** Starts a real PgBouncer with the documented configuration. @returns the URL of the database behind it */
+async function startPgBouncer(): Promise<string> {
+  way = await TcpProxy.start(database.url);
+  const { port, username, pathname } = new URL(way.url);
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${await freePort()}`;
+  const [, documented = ''] = /^```ini\n(.+?)^```$/ms.exec(read('docs/operations/database.md'))!;
+  const target = `user=${username} host=127.0.0.1 port=${port} `;
+  const configuration = documented
+    .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
+    .replace('6432', url.port)
+    .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
+  const folder = processes.folder('pgbouncer');
+  const file = join(folder, 'pgbouncer.ini');
+  writeFileSync(file, configuration);
+  letOthersRead(folder);
+  pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...NOBODY, stdio: 'ignore' });
+  await until(() => responds(url.href));
+  return url.href;
+}
+
+it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
+  const pooled = await startPgBouncer();
+  const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
+  const service = await processes.serve(settings);
+  const key = await unlimitedKey(pooled);
+  const turns = Array.from({ length: 40 }, async (_, turn) => {
+    const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
+    const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
+    return [status, read.status];
   });
-
-  /** Starts a real PgBouncer with the documented configuration. @returns the URL of the database behind it */
-  async function startPgBouncer(): Promise<string> {
-    way = await TcpProxy.start(database.url);
-    const { port, username, pathname } = new URL(way.url);
-    const url = new URL(database.url);
-    url.host = `127.0.0.1:${await freePort()}`;
-    const [, documented = ''] = /^```ini\n(.+?)^```$/ms.exec(read('docs/operations/database.md'))!;
-    const target = `user=${username} host=127.0.0.1 port=${port} `;
-    const configuration = documented
-      .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
-      .replace('6432', url.port)
-      .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
-    const folder = processes.folder('pgbouncer');
-    const file = join(folder, 'pgbouncer.ini');
-    writeFileSync(file, configuration);
-    letOthersRead(folder);
-    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...user, stdio: 'ignore' });
-    await until(() => responds(url.href));
-    return url.href;
-  }
-
-  it('A service behind PgBouncer as documented migrates, reads, writes and applies changes, and status sees all instances', async () => {
-    const pooled = await startPgBouncer();
-    const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
-    const service = await processes.serve(settings);
-    const key = await unlimitedKey(pooled);
-    const turns = Array.from({ length: 40 }, async (_, turn) => {
-      const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
-      const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);
-      return [status, read.status];
-    });
-    expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
-    const another = await processes.serve(settings);
-    // The pooler lends the same connection to both, and to whoever asks.
-    const instances = async () =>
-      (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
-        ({ pid }) => pid,
-      );
-    for (const [url, isPooled] of [
-      [settings.DATABASE_URL, true],
-      [database.url, false],
-    ] as const) {
-      const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
-      // Only there each transaction sets its timeouts.
-      expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
-      await dataSource.destroy();
-    }
-    for (const _time of [1, 2]) {
-      expect((await instances()).sort()).toEqual([service.child.pid, another.child.pid].sort());
-    }
-    await another.end();
-    expect(await instances()).toEqual([service.child.pid]);
-    await commandJson(['keys', 'revoke', '1', '--yes'], settings);
-    await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
-    await service.end();
-    const { rows } = await database.pool.query(
-      `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
-       WHERE datname = current_database() AND locktype = 'advisory'`,
+  expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
+  const another = await processes.serve(settings);
+  // The pooler lends the same connection to both, and to whoever asks.
+  const instances = async () =>
+    (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
+      ({ pid }) => pid,
     );
-    expect(rows).toEqual([]);
-  });
+  for (const [url, isPooled] of [
+    [settings.DATABASE_URL, true],
+    [database.url, false],
+  ] as const) {
+    const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
+    // Only there each transaction sets its timeouts.
+    expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
+    await dataSource.destroy();
+  }
+  for (const _time of [1, 2]) {
+    expect((await instances()).sort()).toEqual([service.child.pid, another.child.pid].sort());
+  }
+  await another.end();
+  expect(await instances()).toEqual([service.child.pid]);
+  await commandJson(['keys', 'revoke', '1', '--yes'], settings);
+  await eventually(async () => expect((await service.send(key, 'GET', '/rate-limit')).status).toBe(401));
+  await service.end();
+  const { rows } = await database.pool.query(
+    `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+     WHERE datname = current_database() AND locktype = 'advisory'`,
+  );
+  expect(rows).toEqual([]);
 });
 
 describe('Behind a network that loses packets', () => {
@@ -151,44 +152,32 @@ describe('Behind a network that loses packets', () => {
 });
 
 describe('With the tools of a server', () => {
-  /** `nobody`, because PostgreSQL refuses root. */
-  const ACCOUNT = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const bin = dirname(findProgram(POSTGRESQL)!);
   const folder = useFolder();
-  const data = join(folder, 'data');
-  const urlOf = (database: string) => `postgres://postgres@/${database}?host=${folder}`;
-  const driverUrlOf = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`;
+  const urlOf = (name: string) => `postgres://postgres@${encodeURIComponent(folder)}/${name}`;
   let server: ChildProcess;
 
   beforeAll(async () => {
-    if (ACCOUNT.uid !== undefined) {
-      chownSync(folder, ACCOUNT.uid, ACCOUNT.gid);
+    if (NOBODY.uid !== undefined) {
+      chownSync(folder, NOBODY.uid, NOBODY.gid);
     }
-    const environment = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' };
-    const options = { ...ACCOUNT, cwd: folder, env: environment };
+    const options = { ...NOBODY, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' } };
+    const data = join(folder, 'data');
     execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--no-sync'], options);
     const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off'];
     server = spawn(join(bin, 'postgres'), args, { ...options, stdio: 'ignore' });
-    await until(() =>
-      query(driverUrlOf('postgres'), 'CREATE DATABASE petstore').then(
-        () => true,
-        () => false,
-      ),
-    );
-    await migrateToNewest(driverUrlOf('petstore'), () => undefined);
+    await until(() => responds(urlOf('postgres')));
+    await query(urlOf('postgres'), 'CREATE DATABASE petstore');
+    await migrateToNewest(urlOf('petstore'), () => undefined);
     await query(
-      driverUrlOf('petstore'),
+      urlOf('petstore'),
       `INSERT INTO categories (name) VALUES ('Dogs');
        INSERT INTO clients (name, plan) VALUES ('acme', 'free');
        INSERT INTO events (id, type, data) VALUES (gen_random_uuid(), 'category.created', '{}');
        INSERT INTO webhooks (client_id, url, secrets, created_at, enabled, since) VALUES (1, '', '', now(), true, 0)`,
     );
   });
-  afterAll(async () => {
-    const ended = once(server, 'exit');
-    server.kill('SIGINT');
-    await ended;
-  });
+  afterAll(() => end(server, 'SIGINT'));
 
   /** Runs a script as an operator does, with the tools of this server. */
   function shell(script: string): void {
@@ -198,19 +187,19 @@ describe('With the tools of a server', () => {
 
   /** A block of the page on the database that begins with this command, on this server. */
   function documented(command: string): string {
-    const blocks = read('docs/operations/database.md').split('```');
-    const block = blocks.find((text) => text.includes(`\n${command}`))!;
-    return block
+    return read('docs/operations/database.md')
+      .split('```')
+      .find((text) => text.includes(`\n${command}`))!
       .replaceAll(
         /postgres:\/\/petstore@db\.example:5432\/(\w+)/g,
-        (_url, name: string) => `'${urlOf(name)}'`,
+        `'postgres://postgres@/$1?host=${folder}'`,
       )
       .replace('--owner petstore', '');
   }
 
-  const content = (database: string) =>
+  const content = (name: string) =>
     query(
-      driverUrlOf(database),
+      urlOf(name),
       `SELECT categories.name, clients.name AS client, since, position, events.id FROM categories, clients, webhooks, events`,
     );
 
