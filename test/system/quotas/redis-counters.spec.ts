@@ -29,10 +29,10 @@ const FORGETFUL = {
 
 const started: RedisCounters[] = [];
 
-/** Starts counters with a connection and probes of their own, like those of one of two instances of the service. */
-async function startCounters(url: string, clock: ManualClock): Promise<RedisCounters> {
+/** Starts counters with a connection and probes of their own, like those of an instance of the service. */
+async function startCounters(url: string, clock: ManualClock, instances = 2): Promise<RedisCounters> {
   Logger.overrideLogger(false);
-  const counters = new RedisCounters(new RedisOnClock(url, clock), FORGETFUL, clock, 2);
+  const counters = new RedisCounters(new RedisOnClock(url, clock), FORGETFUL, clock, instances);
   started.push(counters);
   await counters.onModuleInit();
   return counters;
@@ -53,18 +53,10 @@ const START = Date.UTC(2026, 10, 21, 23, 58);
 const clock = new ManualClock(START);
 
 let server: RedisServer;
-let connection: RedisOnClock;
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-  connection = new RedisOnClock(patient(server.url), clock);
-});
-beforeEach(() => connection.open());
+beforeAll(async () => void (server = await RedisServer.start()));
 afterEach(() => Promise.all(started.splice(0).map((counters) => counters.onApplicationShutdown())));
-afterAll(async () => {
-  connection.close();
-  await server.close();
-});
+afterAll(() => server.close());
 
 /** The ends of a series and of its notice, of windows, bans and forgiveness, and the moments around them. */
 const MOMENTS = [1, 60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
@@ -125,8 +117,11 @@ const LOOKED_AT_AFTER_ITS_MINUTE: History = {
   ],
 };
 
-/** Runs the steps in memory and in Redis, and holds their answers against each other. */
-async function compare(memory: QuotaCounters, redis: QuotaCounters, run: History) {
+/**
+ * Runs the steps in memory and in Redis, and holds their answers against each other.
+ * @param aheadMs how far the clock of Redis is ahead
+ */
+async function compare(memory: QuotaCounters, redis: QuotaCounters, aheadMs: number, run: History) {
   const client = aClient(run.limits);
   let lastTaken: number | undefined;
   // Redis has times of its own, also for windows that never started.
@@ -134,7 +129,7 @@ async function compare(memory: QuotaCounters, redis: QuotaCounters, run: History
     expect({ ...one, takenAt: other.takenAt, counted: other.counted }).toEqual(other);
   const refundLast = async () => {
     if (lastTaken !== undefined) {
-      const receipt = { takenAt: lastTaken + connection.aheadMs, isLocal: false };
+      const receipt = { takenAt: lastTaken + aheadMs, isLocal: false };
       const expected = await memory.refund(client, { takenAt: lastTaken, isLocal: true });
       expectAlike(await redis.refund(client, receipt), expected);
       lastTaken = undefined;
@@ -160,7 +155,7 @@ async function compare(memory: QuotaCounters, redis: QuotaCounters, run: History
       const decided = await redis.take(client);
       expectAlike(decided, expected);
       if (expected.outcome === 'allowed') {
-        expect(decided.takenAt).toBe(expected.takenAt + connection.aheadMs);
+        expect(decided.takenAt).toBe(expected.takenAt + aheadMs);
         lastTaken = expected.takenAt;
       }
       if (one.do === 'refunded') {
@@ -171,6 +166,8 @@ async function compare(memory: QuotaCounters, redis: QuotaCounters, run: History
 }
 
 test('Redis and this process decide every history alike, whether the clock of Redis agrees with ours or not', async () => {
+  const connection = new RedisOnClock(patient(server.url), clock);
+  await connection.open();
   const memory = new MemoryCounters(FORGETFUL, clock);
   const shared = new RedisCounters(connection, FORGETFUL, clock, 1);
   try {
@@ -178,7 +175,7 @@ test('Redis and this process decide every history alike, whether the clock of Re
       fc.asyncProperty(fc.constantFrom(0, -45_678, 98_765), history, async (aheadMs, run) => {
         connection.aheadMs = aheadMs;
         clock.set(START);
-        await compare(memory, shared, run);
+        await compare(memory, shared, aheadMs, run);
       }),
       { numRuns: 30, examples: [[0, LOOKED_AT_AFTER_ITS_MINUTE]] },
     );
@@ -189,7 +186,7 @@ test('Redis and this process decide every history alike, whether the clock of Re
 });
 
 test('what was allowed alone because Redis was late counts in Redis and in the next outage of that minute, and not in the next minute', async () => {
-  const counters = new RedisCounters(connection, FORGETFUL, clock, 1);
+  const counters = await startCounters(patient(server.url), clock, 1);
   const client = aClient({ perMinute: 60, perDay: 100 });
   const takeWithoutRedis = async () => {
     server.pause();
@@ -198,16 +195,11 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
     await counters.onModuleInit();
     return [isLocal, counters.isDegraded, windows[0]!.remaining];
   };
-  try {
-    await counters.onModuleInit();
-    expect(await takeWithoutRedis()).toEqual([true, false, 59]);
-    // Redis has also counted the request that it answered too late.
-    expect(await takeWithoutRedis()).toEqual([true, false, 57]);
-    clock.advance(60_000);
-    expect(await takeWithoutRedis()).toEqual([true, false, 59]);
-  } finally {
-    await counters.onApplicationShutdown();
-  }
+  expect(await takeWithoutRedis()).toEqual([true, false, 59]);
+  // Redis has also counted the request that it answered too late.
+  expect(await takeWithoutRedis()).toEqual([true, false, 57]);
+  clock.advance(60_000);
+  expect(await takeWithoutRedis()).toEqual([true, false, 59]);
 });
 
 const LIMITS = { perMinute: 60, perDay: 100 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
-import { eventually, until } from '../../support/eventually';
+import { eventually, until, within } from '../../support/eventually';
 import { query } from '../../support/query';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
@@ -87,8 +87,8 @@ function ask(requests: number): Promise<number[]> {
 it('two workers answer on one port, add up their metrics, live on while the database is away or silent, are started again when they end, and stop together', async () => {
   expect(new Set(await ask(20))).toEqual(new Set([200]));
   const page = async () => {
-    const signal = AbortSignal.timeout(20_000);
-    const answer = await fetch(`http://127.0.0.1:${environment.METRICS_PORT}/metrics`, { signal });
+    const metrics = `http://127.0.0.1:${environment.METRICS_PORT}/metrics`;
+    const answer = await within('the metrics', fetch(metrics));
     expect(answer.status).toBe(200);
     return answer.text();
   };
