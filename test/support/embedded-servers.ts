@@ -39,7 +39,6 @@ export interface How extends SpawnOptions {
 export class EmbeddedServers {
   readonly root: string;
   private readonly children: Holder[] = [];
-  private readonly clusters = new Set<string>();
 
   constructor() {
     this.root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'embedded-postgres-test-')));
@@ -61,9 +60,8 @@ export class EmbeddedServers {
   async clear(): Promise<void> {
     for (const child of this.children) await child.kill();
     for (const name of fs.readdirSync(this.root, { recursive: true }) as string[]) {
-      if (name.endsWith('/postmaster.pid')) this.clusters.add(this.path(name, '..'));
+      if (name.endsWith('/postmaster.pid')) await killPostmaster(this.path(name, '..'));
     }
-    for (const cluster of this.clusters) await killPostmaster(cluster);
     fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }

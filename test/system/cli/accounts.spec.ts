@@ -1,4 +1,6 @@
-import { complaint } from '../../support/command-line';
+import { exec } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { cleanEnvironment, complaint, petstoreScript } from '../../support/command-line';
 import { runCommand, useCommandLine } from './support/use-command-line';
 
 interface Key {
@@ -332,4 +334,37 @@ it('a failure is JSON on standard error with --json', async () => {
   ] as const) {
     expect(await runCommand(command.split(' '), where)).toEqual(expected);
   }
+});
+
+/** Runs a command in a shell, with what the line has around it. */
+function inShell(line: string) {
+  const program = `"${process.execPath}" "${petstoreScript()}"`;
+  const options = {
+    env: cleanEnvironment(environment),
+    cwd: tmpdir(),
+    shell: '/bin/bash',
+    timeout: 250_000,
+  };
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    exec(line.replace('petstore', program), options, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+it('a key that could not be shown is named in one line, so that it can be revoked', async () => {
+  const { code, stderr } = await inShell('petstore keys issue --client acme > /dev/full');
+  const { rows } = await database.pool.query<{ id: string }>('SELECT max(id) AS id FROM api_keys');
+  const id = rows[0]!.id;
+  expect(code).toBe(1);
+  expect(stderr).toContain(
+    `petstore: cannot write to standard output: no space left on device. Key ${id} was issued but could not be shown. Revoke it: `,
+  );
+  expect(stderr).toMatch(new RegExp(`petstore\\S* keys revoke ${id}\n$`));
+});
+
+it('an argument that is not UTF-8 is refused', async () => {
+  const stderr = 'petstore: an argument is not UTF-8.\n';
+  const outcome = await inShell(`petstore keys issue --client acme --name $'Zo\\xeb'`);
+  expect(outcome).toEqual({ code: 2, stdout: '', stderr });
 });

@@ -213,3 +213,27 @@ describe('petstore webhooks listen', () => {
     expect(outcome).toEqual(complaint(1, reason));
   });
 });
+
+it('events --follow ends at Ctrl-C while it is still reading many new events', async () => {
+  const EVENTS = 20_000;
+  const add = (count: number) =>
+    database.pool.query(
+      `INSERT INTO events (id, type, data)
+       SELECT gen_random_uuid(), 'pet.created', '{}' FROM generate_series(1, ${count})`,
+    );
+  await add(1);
+  const follower = new RunningCommand(['events', '--follow'], { DATABASE_URL: database.url });
+  // It shows what there is, and then follows.
+  await until(() => follower.stdout !== '');
+  const before = follower.stdout;
+  // The follower waits in its first lines until the test reads on.
+  const output = follower.child.stdout;
+  output.once('data', () => output.pause());
+  await add(EVENTS);
+  await until(() => follower.stdout !== before);
+  const ending = follower.end('SIGINT');
+  output.resume();
+  const { code, stdout, stderr } = await ending;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'Waiting for new events until Ctrl-C.\n' });
+  expect(stdout.split('\n').length).toBeLessThan(EVENTS);
+});

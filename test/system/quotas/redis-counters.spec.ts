@@ -288,53 +288,40 @@ describe('In a cluster', () => {
   /** After so long a silence the others take a node for dead. */
   const NODE_TIMEOUT_MS = 3_000;
 
-  /** A real Redis Cluster of three masters without replicas, whose nodes a test may stop. */
-  class RedisCluster {
-    private constructor(readonly nodes: RedisServer[]) {}
+  const clock = new ManualClock();
+  /** A real Redis Cluster of masters without replicas. */
+  const nodes: RedisServer[] = [];
 
-    static async start(): Promise<RedisCluster> {
-      const nodes: RedisServer[] = [];
-      for (let index = 0; index < NODES; index += 1) {
-        const ports = ['--cluster-port', String(await freePort())];
-        const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
-        nodes.push(await RedisServer.start(['--cluster-enabled', 'yes', ...ports, ...timeout]));
-      }
-      const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-      await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
-      const cluster = new RedisCluster(nodes);
-      await cluster.untilWhole();
-      return cluster;
+  beforeAll(async () => {
+    while (nodes.length < NODES) {
+      const ports = ['--cluster-port', String(await freePort())];
+      const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
+      nodes.push(await RedisServer.start(['--cluster-enabled', 'yes', ...ports, ...timeout]));
     }
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+    await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes']);
+    await untilWhole();
+  });
+  afterAll(() => Promise.all(nodes.map((node) => node.close())));
 
-    /** The node that holds a key. */
-    async holderOf(key: string): Promise<RedisServer> {
-      const slot = Number(await this.nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
-      return this.nodes[Math.floor((slot * NODES) / SLOTS)]!;
-    }
-
-    /** The ids of a node's connections. */
-    async connectionsOf(node: RedisServer): Promise<string[]> {
-      const list = await node.call('CLIENT', 'LIST');
-      return [...String(list).matchAll(/^id=(\d+)/gm)].map(([, id]) => id!);
-    }
-
-    /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
-    async untilWhole(): Promise<void> {
-      for (const node of this.nodes) {
-        await until(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
-      }
-    }
-
-    async close(): Promise<void> {
-      for (const node of this.nodes) await node.close();
+  /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
+  async function untilWhole(): Promise<void> {
+    for (const node of nodes) {
+      await until(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
     }
   }
 
-  const clock = new ManualClock();
-  let cluster: RedisCluster;
+  /** The node that holds a key. */
+  async function holderOf(key: string): Promise<RedisServer> {
+    const slot = Number(await nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
+    return nodes[Math.floor((slot * NODES) / SLOTS)]!;
+  }
 
-  beforeAll(async () => void (cluster = await RedisCluster.start()));
-  afterAll(() => cluster?.close());
+  /** The ids of a node's connections. */
+  async function connectionsOf(node: RedisServer): Promise<string[]> {
+    const list = await node.call('CLIENT', 'LIST');
+    return [...String(list).matchAll(/^id=(\d+)/gm)].map(([, id]) => id!);
+  }
 
   /** Starts the counters of two instances of the service. */
   const startPair = (url: string) => Promise.all([startCounters(url, clock), startCounters(url, clock)]);
@@ -343,7 +330,7 @@ describe('In a cluster', () => {
   async function aClientOf(node: RedisServer): Promise<LimitedCaller> {
     for (;;) {
       const client = aClient({ perMinute: LIMIT, perDay: 1_000 });
-      if ((await cluster.holderOf(`petstore:{${client.tracker}}:counts`)) === node) return client;
+      if ((await holderOf(`petstore:{${client.tracker}}:counts`)) === node) return client;
     }
   }
 
@@ -358,25 +345,25 @@ describe('In a cluster', () => {
   }
 
   test('while a node of a cluster is silent, the connections to the cluster are replaced', async () => {
-    const [node, , silent] = cluster.nodes as [RedisServer, RedisServer, RedisServer];
-    const others = await cluster.connectionsOf(node);
-    const pair = await startPair(patient(cluster.nodes.map(({ url }) => url).join()));
-    const before = (await cluster.connectionsOf(node)).filter((id) => !others.includes(id));
+    const [node, , silent] = nodes as [RedisServer, RedisServer, RedisServer];
+    const others = await connectionsOf(node);
+    const pair = await startPair(patient(nodes.map(({ url }) => url).join()));
+    const before = (await connectionsOf(node)).filter((id) => !others.includes(id));
     expect(before.length).toBeGreaterThan(1);
     silent.pause();
-    await until(async () => !(await cluster.connectionsOf(node)).some((id) => before.includes(id)));
+    await until(async () => !(await connectionsOf(node)).some((id) => before.includes(id)));
     await until(() => pair.every(({ isDegraded }) => isDegraded));
     silent.resume();
-    await cluster.untilWhole();
+    await untilWhole();
     await until(() => !pair.some(({ isDegraded }) => isDegraded));
     await expectExact(pair, await aClientOf(silent));
   });
 
   test('two instances count exactly on every node, their shares while the node of a client is down, and together again afterwards', async () => {
     // The URL of one node means the cluster, whose other nodes are found.
-    const pair = await startPair(patient(cluster.nodes[0]!.url));
-    for (const node of cluster.nodes) await expectExact(pair, await aClientOf(node));
-    const node = cluster.nodes[1]!;
+    const pair = await startPair(patient(nodes[0]!.url));
+    for (const node of nodes) await expectExact(pair, await aClientOf(node));
+    const node = nodes[1]!;
     const [one, alone, later] = [await aClientOf(node), await aClientOf(node), await aClientOf(node)];
     await node.stop();
     await until(async () => {
@@ -389,7 +376,7 @@ describe('In a cluster', () => {
     }
 
     await node.start();
-    await cluster.untilWhole();
+    await untilWhole();
     await until(() => !pair.some(({ isDegraded }) => isDegraded));
     await expectExact(pair, later);
   });
