@@ -2,13 +2,14 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunningCommand, complaint } from '../../support/command-line';
 import { until } from '../../support/eventually';
-import { createTestDatabase } from '../../support/test-database';
+import { useDatabase } from '../../support/test-database';
 import { whileHeld } from '../../support/while-locked';
 import { useCommandLine } from './support/use-command-line';
 import { useFolder } from '../../support/files';
 
 const folder = useFolder();
 const { database, environment, run, json } = useCommandLine();
+const large = useDatabase();
 
 const path = (name: string) => join(folder, name);
 const aPet = (name: string, categoryId = 1) => ({ kind: 'pet', name, categoryId });
@@ -137,7 +138,6 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
   const description = '🐕'.repeat(2_000);
   // Twice what a run needs: on a busy machine Node gives up before it has collected its garbage.
   const inLittleMemory = ['--max-old-space-size=96'];
-  const large = await createTestDatabase();
   const command = (args: string[], node: string[] = []) =>
     new RunningCommand(args, { DATABASE_URL: large.url }, { cwd: folder, node });
   const lines = Array.from({ length: CATEGORIES }, (_none, index) => ({
@@ -164,5 +164,4 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
   expect(written()).toEqual([]);
   expect(await exporting).toMatchObject({ code: 0, stderr: '' });
   expect(statSync(path('whole.ndjson')).size).toBeGreaterThan(CATEGORIES * 8_000);
-  await large.drop();
 });

@@ -183,20 +183,14 @@ describe('on a terminal', () => {
   const { database, environment } = useCommandLine();
 
   beforeAll(async () => {
-    await database.pool.query(`INSERT INTO clients (name, plan) VALUES ('${NAME}', 'free')`);
     await database.pool.query(
-      `INSERT INTO api_keys (client_id, digest, last4, scopes) VALUES (1, 'digest', 'ab12', '{read}')`,
-    );
-    await database.pool.query(
-      `INSERT INTO deprecated_calls SELECT 1, operation, (now() AT TIME ZONE 'UTC')::date, 5, '2026-11-20T10:00:00Z'
-       FROM unnest(ARRAY['getPet', 'gone']) AS operation`,
-    );
-    await database.pool.query(
-      `INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, details)
-       VALUES (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}'), (now(), 'key', '7', 'key.banned', 98, 'loud', '{}')`,
-    );
-    await database.pool.query(
-      `INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
+      `INSERT INTO clients (name, plan) VALUES ('${NAME}', 'free');
+       INSERT INTO api_keys (client_id, digest, last4, scopes) VALUES (1, 'digest', 'ab12', '{read}');
+       INSERT INTO deprecated_calls SELECT 1, operation, (now() AT TIME ZONE 'UTC')::date, 5, '2026-11-20T10:00:00Z'
+         FROM unnest(ARRAY['getPet', 'gone']) AS operation;
+       INSERT INTO audit_entries (at, actor_kind, actor, action, client_id, client_name, details) VALUES
+         (now(), 'cli', 'ann', 'client.deleted', 99, 'gone', '{}'), (now(), 'key', '7', 'key.banned', 98, 'loud', '{}');
+       INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
     );
   });
   // For each test, because its day may be a new one.

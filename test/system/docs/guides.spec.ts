@@ -7,7 +7,7 @@ import { SeedService } from '../../../src/runtime/seed';
 import { listen } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
-import { type TestService, startService } from '../../support/service';
+import { useService } from '../../support/use-service';
 
 /** One command of a guide, with what the guide shows of its output. */
 interface Step {
@@ -114,7 +114,7 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${parts.join('.*')}$`);
 }
 
-let service: TestService;
+const service = useService();
 /** What moves the clock of the service by the seconds in its path. */
 const clock = createServer((request, response) => {
   service.clock.advance(Number(request.url!.slice(1)) * 1_000);
@@ -123,16 +123,12 @@ const clock = createServer((request, response) => {
 let CLOCK: string;
 
 beforeAll(async () => {
-  service = await startService();
   // The command line is a process of its own, and has the real time.
   service.clock.set(Date.now());
   await service.app.get(SeedService).seed();
   CLOCK = `http://127.0.0.1:${await listen(clock)}`;
 });
-afterAll(async () => {
-  clock.close();
-  await service.close();
-});
+afterAll(() => clock.close());
 
 /** A guide that uses up a window and is banned cannot be followed again by the same client. */
 const SPENDS = 'docs/guides/limits.md';

@@ -1,19 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import type { ApiCaller } from '../../support/api-caller';
 import { EmbeddedServers, embeddedUrl, killPostmaster } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { COUNTED, limitsIn, statuses } from '../../support/limits';
 import { query } from '../../support/query';
-import { type TestService, startService } from '../../support/service';
+import { useStore } from '../../support/use-service';
 
 const servers = new EmbeddedServers();
 const folder = servers.path('store');
 /** A PostgreSQL of this test's own, which comes back at the same address. */
 let postgres: EmbeddedPostgres;
-let service: TestService;
-let caller: ApiCaller;
 /** Categories whose creation was answered 201, and answered 503. */
 const created = { confirmed: 0, unavailable: 0 };
 
@@ -21,13 +18,9 @@ const startPostgres = async () =>
   void (postgres = await startEmbeddedPostgres({ dataDirectory: folder, database: 'store' }));
 const inDatabase = <Row extends object>(sql: string) => query<Row>(embeddedUrl(folder, 'store'), sql);
 
-beforeAll(async () => {
-  await startPostgres();
-  service = await startService({ databaseUrl: postgres.url });
-  caller = await service.caller();
-});
+beforeAll(startPostgres);
+const { service, caller } = useStore(() => ({ databaseUrl: postgres.url }));
 afterAll(async () => {
-  await service?.close();
   await postgres?.stop();
   await servers.clear();
 });

@@ -11,12 +11,12 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const SECRET = 'hunter2';
 
-/** As OTLP sends them: the value by the name of its type, such as `stringValue`. */
+/** In OTLP an attribute is the value by the name of its type, such as `stringValue`. */
 interface Described {
   attributes: { key: string; value: object }[];
 }
 
-interface Span {
+interface Span extends Described {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -26,7 +26,7 @@ interface Span {
 
 /** What OTLP over HTTP sends, in JSON. */
 interface ExportRequest {
-  resourceSpans: { resource: Described; scopeSpans: { spans: (Span & Described)[] }[] }[];
+  resourceSpans: { resource: Described; scopeSpans: { spans: Span[] }[] }[];
 }
 
 const byName = ({ attributes }: Described) =>
@@ -35,7 +35,7 @@ const byName = ({ attributes }: Described) =>
 /** What was sent to the collector, as it came and as it is read. */
 let received = '';
 let resource: Record<string, unknown>;
-const spans: (Span & { attributes: Record<string, unknown> })[] = [];
+const spans: (Omit<Span, 'attributes'> & { attributes: Record<string, unknown> })[] = [];
 let collectorPort: number;
 const collector = createServer((request, answer) => {
   void text(request).then((body) => {
@@ -57,12 +57,7 @@ let service: ServiceProcess;
 
 /** The service has to be its own process: drivers are traced as Node loads them, and jest loads them itself. */
 async function serve(environment: Record<string, string>): Promise<void> {
-  service = await processes.serve({
-    DATABASE_URL: database.url,
-    LOG_LEVEL: 'info',
-    INSTANCES: '2',
-    ...environment,
-  });
+  service = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info', ...environment });
 }
 
 beforeAll(async () => {
