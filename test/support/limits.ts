@@ -37,6 +37,15 @@ export async function statuses(caller: ApiCaller, times: number, path = COUNTED)
   return (await call(caller, times, path)).map(({ status }) => status);
 }
 
+/** How many there are of each. */
+export function tally(values: (string | number)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const value of values) {
+    counts[value] = (counts[value] ?? 0) + 1;
+  }
+  return counts;
+}
+
 export async function standing(caller: ApiCaller): Promise<RateLimitStatus> {
   return (await caller.get<RateLimitStatus>('/rate-limit')).body;
 }

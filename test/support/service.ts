@@ -14,7 +14,6 @@ import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-serv
 import { createLogger, nestLogger } from '../../src/runtime/logging';
 import { RedisConnection } from '../../src/modules/quotas';
 import { type AllSettings, readSettings } from '../../src/all-settings';
-import type { LogLevel } from '../../src/settings';
 import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';
 import { within } from './eventually';
@@ -124,9 +123,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   databaseUrl.searchParams.set('statement_timeout', '120000');
   databaseUrl.searchParams.set('connect_timeout', '120');
   const clock = new ManualClock();
-  const { TEST_LOG_LEVEL: level } = process.env;
-  const log = new WatchedLog(level === undefined ? undefined : process.stdout);
-  const logger = createLogger((level as LogLevel | undefined) ?? 'trace', log);
+  const log = new WatchedLog();
+  const logger = createLogger('trace', log);
   const testing = Test.createTestingModule({
     imports: [AppModule.forService(settings, databaseUrl.href)],
   })

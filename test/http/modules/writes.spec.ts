@@ -3,7 +3,7 @@ import { ImportCatalogue } from '../../../src/modules/catalogue';
 import type { Answer, ErrorBody } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { until } from '../../support/eventually';
-import { tally } from '../../support/spread';
+import { tally } from '../../support/limits';
 import { useStore } from '../../support/use-service';
 import { lockWaits } from '../../support/while-locked';
 

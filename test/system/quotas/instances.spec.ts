@@ -15,11 +15,11 @@ import {
   limitsIn,
   standing,
   statuses,
+  tally,
   without,
 } from '../../support/limits';
 import { RedisServer } from '../../support/redis-server';
 import { type KeyOptions, type TestService, startService } from '../../support/service';
-import { tally } from '../../support/spread';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { createTestDatabase } from '../../support/test-database';
 import { useInstances } from '../../support/use-service';

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { until } from '../../support/eventually';
+import { tally } from '../../support/limits';
 import { ManualClock } from '../../support/manual-clock';
 import { redisStatus } from '../../../src/modules/quotas';
 import { addressCaller } from '../../../src/modules/quotas/request-limiter';
@@ -16,7 +17,6 @@ import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counte
 import { patient, RedisOnClock } from '../../support/redis-clock';
 import { RedisServer, freePort } from '../../support/redis-server';
 import { TcpProxy } from '../../support/tcp-proxy';
-import { tally } from '../../support/spread';
 
 /** A database that remembers nothing: every history starts anew. */
 const FORGETFUL = {

@@ -5,7 +5,7 @@ import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
 import type { ApiCaller } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
-import { tally } from '../../../support/spread';
+import { tally } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
 
 // Two instances: what is bounded is bounded for both together.
