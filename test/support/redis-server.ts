@@ -89,3 +89,11 @@ export class RedisServer {
     await rm(this.folder, { recursive: true, force: true });
   }
 }
+
+/** A Redis for all tests of the file: started before them, stopped after them. */
+export function useRedis(): RedisServer {
+  const redis = {} as RedisServer;
+  beforeAll(async () => void Object.setPrototypeOf(redis, await RedisServer.start()));
+  afterAll(() => redis.close());
+  return redis;
+}

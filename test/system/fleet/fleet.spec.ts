@@ -6,7 +6,7 @@ import { until } from '../../support/eventually';
 import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
 import { COUNTED, limitsIn, standing, tally } from '../../support/limits';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
-import { RedisServer, freePort } from '../../support/redis-server';
+import { freePort, useRedis } from '../../support/redis-server';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { whileLocked } from '../../support/while-locked';
 import { InsistentOrders } from './support/insistent-orders';
@@ -17,7 +17,7 @@ const STOCK = 1_000_000;
 const PAUSE_MS = 150;
 
 const { processes, database } = useProcesses('template1');
-let redis: RedisServer;
+const redis = useRedis();
 let environment: Record<string, string>;
 /** Real processes with the real time, over one PostgreSQL and one Redis. */
 let instances: ServiceProcess[];
@@ -29,7 +29,6 @@ const start = async (port?: number) =>
   processes.serve({ ...environment, PORT: String(port ?? (await freePort())) });
 
 beforeAll(async () => {
-  redis = await RedisServer.start();
   // No test takes Redis away, so no instance ever counts alone, however long Redis takes.
   const REDIS_URL = `${redis.url}?commandTimeout=120000`;
   const shared = { DATABASE_URL: database.url, REDIS_URL, INSTANCES: String(SIZE) };
@@ -50,7 +49,6 @@ beforeEach(async () => {
   await Promise.all(instances.map((instance) => instance.untilShared()));
 });
 afterEach(() => Haproxy.closeAll());
-afterAll(() => redis?.close());
 
 /** One caller for each running instance, all with this key. */
 const callers = (of = key) => instances.map(({ url }) => new ApiCaller(url, contract, { 'X-API-Key': of }));

@@ -18,7 +18,7 @@ import {
   tally,
   without,
 } from '../../support/limits';
-import { RedisServer } from '../../support/redis-server';
+import { useRedis } from '../../support/redis-server';
 import { type KeyOptions, type TestService, startService } from '../../support/service';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { createTestDatabase } from '../../support/test-database';
@@ -29,12 +29,11 @@ const LIMIT = 20;
 const SHARE = 10;
 const LIMITED = { perMinute: LIMIT, perDay: 1_000 };
 
-let redis: RedisServer;
+const redis = useRedis();
 /** The way of either instance to Redis, which runs on and keeps what it knows when they are cut off. */
 let ways: [TcpProxy, TcpProxy];
 
 beforeAll(async () => {
-  redis = await RedisServer.start();
   ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
 });
 
@@ -49,10 +48,7 @@ afterEach(async () => {
   redis.resume();
   await Promise.all(ways.map((way) => way.restore()));
 });
-afterAll(async () => {
-  await Promise.all(ways.map((way) => way.close()));
-  await redis?.close();
-});
+afterAll(() => Promise.all(ways.map((way) => way.close())));
 
 const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
 

@@ -15,7 +15,7 @@ import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-coun
 import type { LimitedCaller, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../support/redis-clock';
-import { RedisServer, freePort } from '../../support/redis-server';
+import { RedisServer, freePort, useRedis } from '../../support/redis-server';
 import { TcpProxy } from '../../support/tcp-proxy';
 
 /** A database that remembers nothing: every history starts anew. */
@@ -52,11 +52,8 @@ const START = Date.UTC(2026, 10, 21, 23, 58);
 
 const clock = new ManualClock(START);
 
-let server: RedisServer;
-
-beforeAll(async () => void (server = await RedisServer.start()));
+const server = useRedis();
 afterEach(() => Promise.all(started.splice(0).map((counters) => counters.onApplicationShutdown())));
-afterAll(() => server.close());
 
 /** The ends of a series and of its notice, of windows, bans and forgiveness, and the moments around them. */
 const MOMENTS = [1, 60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { unlimitedKey } from '../../support/command-line';
 import { listen, until } from '../../support/eventually';
-import { RedisServer } from '../../support/redis-server';
+import { useRedis } from '../../support/redis-server';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
 const SERVER = 2;
@@ -51,7 +51,7 @@ const collector = createServer((request, answer) => {
 });
 
 const { processes, database } = useProcesses();
-let redis: RedisServer;
+const redis = useRedis();
 let key: string;
 let service: ServiceProcess;
 
@@ -61,15 +61,11 @@ async function serve(environment: Record<string, string>): Promise<void> {
 }
 
 beforeAll(async () => {
-  redis = await RedisServer.start();
   collectorPort = await listen(collector);
   key = await unlimitedKey(database.url);
   await database.pool.query('INSERT INTO categories (name) VALUES ($1)', [SECRET]);
 });
-afterAll(async () => {
-  await redis.close();
-  collector.close().closeAllConnections();
-});
+afterAll(() => collector.close().closeAllConnections());
 
 async function send(target: string, headers: Record<string, string> = {}): Promise<Response> {
   const answer = await service.send(key, 'GET', target, undefined, headers);

@@ -6,11 +6,11 @@ import { unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { eventually, until, within } from '../../support/eventually';
 import { query } from '../../support/query';
-import { RedisServer, freePort } from '../../support/redis-server';
+import { freePort, useRedis } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
 const processes = new ServiceProcesses();
-let redis: RedisServer;
+const redis = useRedis();
 let environment: Record<string, string>;
 let service: ServiceProcess;
 let key: string;
@@ -20,15 +20,13 @@ const cwd = processes.folder('hostile');
 const IGNORED = 'petstore: .env: lines that set no setting of the service are ignored: line 1, line 2.\n';
 
 beforeAll(async () => {
-  const [started, METRICS_PORT] = await Promise.all([RedisServer.start(), freePort()]);
-  redis = started;
   const code = `require('node:fs').writeFileSync(${JSON.stringify(join(cwd, 'ran'))}, '')`;
   writeFileSync(join(cwd, 'code.js'), code);
   const lines = [`NODE_OPTIONS=--require=${cwd}/code.js`, `PATH=${cwd}`, 'WORKERS=2', 'LOG_LEVEL=loud'];
   writeFileSync(join(cwd, '.env'), lines.join('\n'));
   environment = {
     REDIS_URL: redis.url.replace('//', '//:unneeded@'),
-    METRICS_PORT: String(METRICS_PORT),
+    METRICS_PORT: String(await freePort()),
     LOG_LEVEL: 'info',
     ...processes.embedded(),
   };
@@ -42,10 +40,7 @@ beforeAll(async () => {
   await until(() => listening() === 2);
   key = await unlimitedKey(embeddedUrl(processes.path('store')));
 });
-afterAll(async () => {
-  await processes.clear();
-  await redis.close();
-});
+afterAll(() => processes.clear());
 
 const node = () => processes.path('node');
 const listening = () => service.stdout.match(/Server listening/g)?.length ?? 0;

@@ -2,7 +2,6 @@ import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
 import { SeedService } from '../../../../src/runtime/seed';
@@ -19,10 +18,14 @@ const project = useFolder();
 let complaints: string;
 
 /** Runs a program to its end; its output, or what it complained of. */
-function run(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
+function run(
+  args: string[],
+  environment: NodeJS.ProcessEnv = {},
+  program = process.execPath,
+): Promise<string> {
   return new Promise((done) => {
     const options = { cwd: project, env: { PATH: process.env.PATH, ...environment } };
-    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
       done(error ? `${error.message}\n${stdout}${stderr}` : stdout);
     });
   });
@@ -195,9 +198,8 @@ test.each(Object.keys(RUNS))(
         return file;
       });
       const [program, ...args] = command;
-      const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
-      const { stdout } = await promisify(execFile)(program!, [...args, ...files], { cwd: project, env });
-      const printed = stdout.split(END).slice(0, -1);
+      const all = await run([...args, ...files], { PETSTORE_KEY: key }, program);
+      const printed = all.split(END).slice(0, -1);
       expect(printed.map((text, index) => [operations[index]?.[0], text.replace(/^HTTP\/1.1 /, '')])).toEqual(
         operations.map(([name, { responses }]) => {
           const success = Object.keys(responses).find((status) => status.startsWith('2'));
