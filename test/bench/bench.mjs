@@ -137,7 +137,6 @@ async function load(name, { name: contender, url, server, database }, script, se
     throw new Error(`${name} of ${contender}: ${unexpected} other statuses, ${failed} failures\n${stdout}`);
   }
   return {
-    requests,
     perSecond: requests / (us / 1e6),
     p99Ms: p99 / 1_000,
     server: (processorTime(server) - before[0]) / requests,

@@ -183,8 +183,6 @@ try {
   run('curl -fsS $BASE/openapi.json -o openapi.json');
   fetchOpenapiGenerator();
   Object.entries(TYPESCRIPT).forEach(typescript);
-  const orval = 'orval --input openapi.json';
-  rows.push({ tool: 'orval', call: orval, result: 'skipped: needs Node 22.18 or newer' });
   ['5', '6'].forEach(sdk);
   postman();
   python();

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Module } from '@nestjs/common';
-import { CommandFactory, type CommandRunner, InjectCommander } from 'nest-commander';
+import { CommandFactory, CommandRunnerService } from 'nest-commander';
 import { parse } from 'yaml';
+import type { Commander } from '#libs/command-line';
 import { CliModule } from '../../../src/cli/cli.module';
 import { clientName } from '../../../src/modules/quotas/clients.command';
 import { complaint } from '../../support/command-line';
@@ -76,25 +76,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
   });
 });
 
-type Commander = Parameters<CommandRunner['setCommand']>[0];
-
-@Module({})
-class Registered {
-  constructor(@InjectCommander() readonly program: Commander) {}
-}
-
-/** The paths of all commands, such as `keys issue`, that have nothing below them; nothing is run. */
-async function registeredCommands(): Promise<{ path: string; command: Commander }[]> {
-  const application = await CommandFactory.createWithoutRunning({
-    module: Registered,
-    imports: [CliModule.forOperator('test')],
-  });
-  const { program } = application.get(Registered);
-  program.name('npx petstore');
-  await application.close();
-  return leavesOf(program, []);
-}
-
+/** The commands that have nothing below them, each with its path, such as `keys issue`. */
 function leavesOf(command: Commander, path: string[]): { path: string; command: Commander }[] {
   if (command.commands.length === 0) {
     return [{ path: path.join(' '), command }];
@@ -114,7 +96,10 @@ describe('help', () => {
   });
 
   it('of every command has an example, and no line over 80 columns: a shell reads the lines of a long example as one command', async () => {
-    const problems = (await registeredCommands()).flatMap(({ path, command }) => {
+    const application = await CommandFactory.createWithoutRunning(await CliModule.forOperator('test'));
+    const { commander } = application.get<unknown, { commander: Commander }>(CommandRunnerService);
+    await application.close();
+    const problems = leavesOf(commander.name('npx petstore'), []).flatMap(({ path, command }) => {
       let help = '';
       const writeOut = (text: string) => (help += text);
       command.configureOutput({ writeOut, getOutHelpWidth: () => 80 }).outputHelp();
