@@ -152,11 +152,7 @@ it('A bundle of it needs only what browsers provide', async () => {
   expect((await store.listPets({ query: { id: [pet.id] } })).data).toEqual([pet]);
 });
 
-interface Sample {
-  lang: string;
-  label: string;
-  source: string;
-}
+type Sampled = Operation & { 'x-codeSamples': { label: string; source: string }[] };
 
 /** Ends what a sample printed. */
 const END = '\u0004';
@@ -191,7 +187,7 @@ test.each(Object.keys(RUNS))(
       const operations = [...operationsOf(body)].filter(([name]) => !name.includes('/webhooks'));
       expect(operations).toHaveLength(24);
       const files = operations.map(([, operation], index) => {
-        const { 'x-codeSamples': samples } = operation as Operation & { 'x-codeSamples': Sample[] };
+        const { 'x-codeSamples': samples } = operation as Sampled;
         expect(samples.map((sample) => sample.label)).toEqual(Object.keys(RUNS));
         const file = `./${index}${ending}`;
         writeFileSync(join(project, file), samples.find((sample) => sample.label === label)!.source);
