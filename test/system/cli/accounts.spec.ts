@@ -82,14 +82,7 @@ describe('clients', () => {
 it('a client is named by its name or id, as an argument or as --client; a name comes before an id', async () => {
   const { id } = await json<{ id: number }>('clients', 'create', 'named');
   const key = await json<Key>('keys', 'issue', String(id));
-  for (const command of [
-    'clients show',
-    'quotas show',
-    'keys list',
-    'webhooks list',
-    'deprecations',
-    'audit',
-  ]) {
+  for (const command of 'clients show|quotas show|keys list|webhooks list|deprecations|audit'.split('|')) {
     const words = command.split(' ');
     const byName = await json(...words, 'named');
     expect(await json(...words, '--client', String(id))).toEqual(byName);

