@@ -133,6 +133,14 @@ describe('export', () => {
   });
 });
 
+it.each(['export ~/x', 'import $HOME/x', 'db copy --to ~/x'])(
+  'a path that somebody types is written out: %s',
+  async (command) => {
+    const refused = complaint(2, /"(~|\$HOME)\/x" is not a plain path/);
+    expect(await run(...command.split(' '))).toEqual(refused);
+  },
+);
+
 it('50 MB are imported and exported in little memory, and an interrupted export leaves no file', async () => {
   const CATEGORIES = 6_250;
   const description = '🐕'.repeat(2_000);
