@@ -5,22 +5,16 @@ import { format } from 'node:util';
 import { transformSync } from '@swc/core';
 import { ROOT, read, readJson, useFolder } from '../../support/files';
 import { blocksOf } from '../../support/guides';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useDatabase } from '../../support/test-database';
 
 const LIBRARIES = readdirSync(`${ROOT}/libs`).filter((name) => name !== 'client');
 
 const folder = useFolder();
+const database = useDatabase('template0');
 const before = process.cwd();
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase('template0');
-  process.chdir(folder);
-});
+beforeAll(() => process.chdir(folder));
+afterAll(() => process.chdir(before));
 afterEach(() => jest.restoreAllMocks());
-afterAll(async () => {
-  process.chdir(before);
-  await database.drop();
-});
 
 /** What has been printed so far. */
 class Output extends Socket {

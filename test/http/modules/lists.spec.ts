@@ -1,6 +1,6 @@
 import { type Answer, type ApiCaller, nextOf } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { useDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
 import { CategoriesService } from '../../../src/modules/categories/categories.service';
 
@@ -112,11 +112,7 @@ describe.each([
   ['C', `LOCALE_PROVIDER libc LOCALE 'C'`],
   ['Turkish, by ICU', `LOCALE_PROVIDER icu ICU_LOCALE 'tr' LOCALE 'C'`],
 ])('GET /pets?name= in a database with the characters %s', (_characters, locale) => {
-  const database = {} as TestDatabase;
-  beforeAll(async () => {
-    Object.assign(database, await createTestDatabase('template0', locale));
-  });
-  afterAll(() => database.drop());
+  const database = useDatabase('template0', locale);
   const store = useStore(() => ({ database }));
 
   it('finds the same pets with and without their ids, page by page and on one page', async () => {

@@ -7,7 +7,7 @@ import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
 import { filesOf } from '../../support/files';
 import { query } from '../../support/query';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { type TestDatabase, createTestDatabase, useDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
 import { migrate } from '#libs/database';
 import { type TestService, startService } from '../../support/service';
@@ -64,9 +64,8 @@ const warningsOf = ({ log }: TestService) =>
   log.lines.filter(({ level, context }) => level === 40 && context === 'Database').map(({ msg }) => msg);
 
 describe('a database with settings that would change results', () => {
-  const database = {} as TestDatabase;
+  const database = useDatabase('template0', `LOCALE_PROVIDER libc LOCALE 'C'`);
   beforeAll(async () => {
-    Object.assign(database, await createTestDatabase('template0', `LOCALE_PROVIDER libc LOCALE 'C'`));
     const name = new URL(database.url).pathname.slice(1);
     for (const setting of [
       `DateStyle = 'German, DMY'`,
@@ -76,7 +75,6 @@ describe('a database with settings that would change results', () => {
       await query(server, `ALTER DATABASE ${name} SET ${setting}`);
     }
   });
-  afterAll(() => database.drop());
   const { service, caller, arrange } = useStore(() => ({ database }));
 
   it('is overruled', async () => {
@@ -111,19 +109,15 @@ describe('a database with settings that would change results', () => {
 });
 
 describe('a server with too few connections', () => {
-  const database = {} as TestDatabase;
+  const database = useDatabase();
   const role = `role_${randomBytes(6).toString('hex')}`;
   let databaseUrl: string;
   beforeAll(async () => {
-    Object.assign(database, await createTestDatabase());
     const { username } = new URL(server);
     await query(server, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' CONNECTION LIMIT 2 IN ROLE ${username}`);
     databaseUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
   });
-  afterAll(async () => {
-    await database.drop();
-    await query(server, `DROP ROLE ${role}`);
-  });
+  afterAll(() => query(server, `DROP ROLE ${role}`));
   const { caller } = useStore(() => ({ database, databaseUrl }));
 
   it('fails requests with 503 only, and none any more once it has enough', async () => {

@@ -10,7 +10,7 @@ import { type Answer, nextOf } from '../../../support/api-caller';
 import { Arrange, type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import type { TestService } from '../../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useDatabase } from '../../../support/test-database';
 import { useStore } from '../../../support/use-service';
 import { Follower } from '../../modules/events/support/feed';
 import {
@@ -107,12 +107,8 @@ async function rowsReadByEach(
 // The store is large enough for the planner to care, and unfair to whoever bets on rows being evenly spread: whole ranges of
 // ids are deleted, and what is rare comes last.
 describe('in a large store', () => {
-  const database = {} as TestDatabase;
-  beforeAll(async () => {
-    Object.assign(database, await createTestDatabase());
-    await fillLargeStore(database.pool);
-  });
-  afterAll(() => database.drop());
+  const database = useDatabase();
+  beforeAll(() => fillLargeStore(database.pool));
   const { service, caller } = useStore(() => ({ database, settings }));
 
   async function expectAtMost(

@@ -3,29 +3,24 @@ import { Logger } from '@nestjs/common';
 import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { ManualClock } from '../../../support/manual-clock';
 import { Database, type ExpiredRows, Retention, olderThan, copyDatabase } from '#libs/database';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { type TestDatabase, createTestDatabase, useDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 import { MIGRATIONS, administrationOptions } from '../../../../src/runtime/data-source';
 
 describe('Retention', () => {
-  let test: TestDatabase;
   let dataSource: DataSource;
+  afterAll(() => dataSource.destroy());
+  const test = useDatabase('template1');
   const clock = new ManualClock(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
   const started: Retention[] = [];
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    test = await createTestDatabase('template1');
-    const options = { type: 'postgres', url: test.url, poolSize: 2 } as const;
-    dataSource = await new DataSource(options).initialize();
+    dataSource = await new DataSource({ type: 'postgres', url: test.url, poolSize: 2 }).initialize();
     await test.pool.query('CREATE TABLE things (id int, day date)');
   });
   beforeEach(() => test.pool.query('TRUNCATE things'));
   afterEach(() => Promise.all(started.splice(0).map((retention) => retention.onModuleDestroy())));
-  afterAll(async () => {
-    await dataSource.destroy();
-    await test.drop();
-  });
 
   function keeping(options: Partial<ExpiredRows> = {}, everyMs?: number): Retention {
     const rows = { table: 'things', condition: olderThan(3), ...options };
@@ -142,10 +137,11 @@ describe('Copying:', () => {
       SELECT now(), 'cli', name, 'client.created', jsonb_build_object('name', name) FROM unnest($1::text[]) AS name`,
   ];
 
-  let source: TestDatabase;
   let from: DataSource;
   /** Writes while the other is read. */
   let late: DataSource;
+  afterAll(() => Promise.all([from.destroy(), late.destroy()]));
+  const source = useDatabase();
   let target: TestDatabase;
   let to: DataSource;
 
@@ -155,7 +151,6 @@ describe('Copying:', () => {
   ) => new DataSource({ ...administrationOptions(url), migrations } as DataSourceOptions).initialize();
 
   beforeAll(async () => {
-    source = await createTestDatabase();
     from = await open(source);
     late = await open(source);
     await from.runMigrations({ transaction: 'each' });
@@ -167,10 +162,6 @@ describe('Copying:', () => {
     await from.query(`INSERT INTO a_later_table (id, parent, "Name", client_id) OVERRIDING SYSTEM VALUE
       VALUES (40, 50, 'child', 1), (50, NULL, 'parent', NULL)`);
     await from.query(`ALTER TABLE a_later_table ENABLE TRIGGER USER`);
-  });
-  afterAll(async () => {
-    await Promise.all([from.destroy(), late.destroy()]);
-    await source.drop();
   });
 
   beforeEach(async () => {

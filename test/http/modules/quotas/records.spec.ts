@@ -11,7 +11,7 @@ import { lockWaits } from '../../../support/while-locked';
 import type { ErrorBody } from '../../../support/api-caller';
 import { Arrange } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
-import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
+import { useDatabase } from '../../../support/test-database';
 
 const instances = useInstances({}, {}, {});
 const service = instances[0]!;
@@ -142,16 +142,11 @@ it('two instances save counts, bans, last uses and deprecated calls of the same 
 });
 
 describe('A service that fails or starts again', () => {
-  let database: TestDatabase;
   let service: TestService;
-
+  afterAll(() => service.close());
+  const database = useDatabase();
   beforeAll(async () => {
-    database = await createTestDatabase();
     service = await startService({ database });
-  });
-  afterAll(async () => {
-    await service.close();
-    await database.drop();
   });
 
   const DAY = 24 * 60 * MINUTE;
