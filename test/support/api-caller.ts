@@ -74,3 +74,19 @@ export class ApiCaller {
     return answer;
   }
 }
+
+/** Reads all pages of a list. @param between runs after each page, before the next one is read */
+export async function pagesOf<Entry>(
+  caller: ApiCaller,
+  target: string,
+  between?: (page: number) => Promise<unknown>,
+): Promise<Entry[][]> {
+  const pages: Entry[][] = [];
+  for (let next: string | undefined = target; next !== undefined;) {
+    const answer: Answer<Entry[]> = await caller.get<Entry[]>(next);
+    pages.push(answer.body);
+    await between?.(pages.length);
+    next = nextOf(answer);
+  }
+  return pages;
+}

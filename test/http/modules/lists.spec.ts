@@ -1,4 +1,4 @@
-import { type Answer, type ApiCaller, nextOf } from '../../support/api-caller';
+import { pagesOf } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { useDatabase } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
@@ -60,17 +60,6 @@ it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
   },
 );
 
-/** The pages of a list. */
-async function readAll<Entry>(reader: ApiCaller, target: string): Promise<Entry[][]> {
-  const pages: Entry[][] = [];
-  for (let next: string | undefined = target; next !== undefined;) {
-    const answer: Answer<Entry[]> = await reader.get<Entry[]>(next);
-    pages.push(answer.body);
-    next = nextOf(answer);
-  }
-  return pages;
-}
-
 /** Each filter, with the places in the whole list of what it lets through. */
 const FILTERS: [path: Path, query: string, places: number[]][] = [
   ['/categories', 'name=DOG', [0]],
@@ -128,7 +117,7 @@ describe.each([
       const { body } = await store.caller.get<Pet[]>(target);
       expect((await store.caller.get<Pet[]>(`${target}&${ids}`)).body).toEqual(body);
       for (const list of [`${target}&limit=1`, `${target}&limit=1&${ids}`]) {
-        expect((await readAll<Pet>(store.caller, list)).flat()).toEqual(body);
+        expect((await pagesOf<Pet>(store.caller, list)).flat()).toEqual(body);
       }
       const exact = pets.filter((pet) => pet.name === name);
       expect(body).toEqual(expect.arrayContaining(exact));
@@ -140,18 +129,9 @@ describe('a list', () => {
   const { service, caller, arrange } = useStore();
 
   /** Names on each page, from this target on. `between` runs after each page. */
-  async function pagesFrom(
-    target: string,
-    between?: (page: number) => Promise<unknown>,
-  ): Promise<string[][]> {
-    const pages: string[][] = [];
-    for (let next: string | undefined = target; next !== undefined;) {
-      const answer: Answer<Category[]> = await caller.get<Category[]>(next);
-      pages.push(answer.body.map(({ name }) => name));
-      await between?.(pages.length);
-      next = nextOf(answer);
-    }
-    return pages;
+  async function pagesFrom(target: string, between?: (page: number) => Promise<unknown>) {
+    const pages = await pagesOf<Category>(caller, target, between);
+    return pages.map((page) => page.map(({ name }) => name));
   }
 
   beforeEach(async () => {
