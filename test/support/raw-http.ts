@@ -30,10 +30,12 @@ export class RawConnection {
     }
   }
 
-  static async open(port: number, host = '127.0.0.1'): Promise<RawConnection> {
-    const socket = connect({ port, host, allowHalfOpen: true });
+  /** @param bytes what is written at once */
+  static async open(port: number, bytes: string | Buffer = ''): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const connection = new RawConnection(socket);
     await within(`a connection to port ${port}`, once(socket, 'connect'));
+    connection.write(bytes);
     return connection;
   }
 
@@ -123,9 +125,8 @@ function headersOf(lines: string[]): Record<string, string> {
 
 /** Sends these bytes on a connection of their own and reads one answer. */
 export async function exchange(port: number, bytes: string | Buffer, method?: string): Promise<RawAnswer> {
-  const connection = await RawConnection.open(port);
+  const connection = await RawConnection.open(port, bytes);
   try {
-    connection.write(bytes);
     return await connection.answer({ method });
   } finally {
     connection.close();

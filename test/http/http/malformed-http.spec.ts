@@ -49,8 +49,7 @@ const MALFORMED: [what: string, bytes: string | Buffer, status: number, code: st
 describe('malformed HTTP is answered on the socket, counted for nobody, and the connection is closed', () => {
   test.each(MALFORMED)('%s', async (_what, bytes, status, code) => {
     raw.forgetAddress();
-    const connection = await raw.open();
-    connection.write(bytes);
+    const connection = await raw.open(bytes);
     const answer = await connection.answer();
     expectError(answer, status, code, 'nobody');
     expect(answer.headers.connection).toBe('close');
@@ -62,9 +61,8 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
 
   it('after valid requests, whose responses it does not affect', async () => {
     raw.forgetAddress();
-    const connection = await raw.open();
     const good = get(await raw.keyField());
-    connection.write(`${good}${good}garbage\r\n\r\n`);
+    const connection = await raw.open(`${good}${good}garbage\r\n\r\n`);
     expect((await connection.answer()).status).toBe(200);
     expect((await connection.answer()).status).toBe(200);
     expectError(await connection.answer(), 400, 'bad_request', 'nobody');
@@ -84,8 +82,7 @@ describe('a request whose body breaks or never ends is its caller’s like any o
 
   test.each(BROKEN)('%s: %s', async (_what, line, fields, body) => {
     const key = await raw.keyField();
-    const connection = await raw.open();
-    connection.write(requestText(line, [key, ...OWN, ...fields], body));
+    const connection = await raw.open(requestText(line, [key, ...OWN, ...fields], body));
     const answer = await connection.answer();
     expectError(answer, 400, 'bad_request', 'key');
     expect(answer.headers).toMatchObject(OWED);
@@ -97,8 +94,7 @@ describe('a request whose body breaks or never ends is its caller’s like any o
   test('when it comes after the header section, or only the sending side is closed in the middle', async () => {
     for (const rest of ['zz\r\n', '5\r\n{"nam', '']) {
       const key = await raw.keyField();
-      const connection = await raw.open();
-      connection.write(post([key, CHUNKS]));
+      const connection = await raw.open(post([key, CHUNKS]));
       await new Promise(setImmediate);
       connection.write(rest);
       connection.end();
@@ -109,8 +105,9 @@ describe('a request whose body breaks or never ends is its caller’s like any o
 
   test('while it waits for the response to the request before it', async () => {
     const key = await raw.keyField();
-    const connection = await raw.open();
-    connection.write(get(key) + get(key) + post([key, CHUNKS, 'X-Request-Id: mine'], 'zz\r\n'));
+    const connection = await raw.open(
+      get(key) + get(key) + post([key, CHUNKS, 'X-Request-Id: mine'], 'zz\r\n'),
+    );
     expect((await connection.answer()).status).toBe(200);
     expect((await connection.answer()).status).toBe(200);
     const answer = await connection.answer();
@@ -125,8 +122,7 @@ describe('a request whose body breaks or never ends is its caller’s like any o
       ['OPTIONS /pets', 405],
       ['TRACE /pets', 405],
     ] as const) {
-      const connection = await raw.open();
-      connection.write(requestText(line, [CHUNKS, await raw.keyField()], 'zz\r\n'));
+      const connection = await raw.open(requestText(line, [CHUNKS, await raw.keyField()], 'zz\r\n'));
       expect([line, (await connection.answer()).status]).toEqual([line, status]);
       await connection.closed();
     }
@@ -134,8 +130,7 @@ describe('a request whose body breaks or never ends is its caller’s like any o
 
   test.each(['5\r\n{"nam', ''])('408 after %j', async (body) => {
     const key = await impatient.keyField();
-    const connection = await impatient.open();
-    connection.write(requestText('POST /categories', [key, ...OWN, CHUNKS], body));
+    const connection = await impatient.open(requestText('POST /categories', [key, ...OWN, CHUNKS], body));
     const answer = await connection.answer();
     expectError(answer, 408, 'request_timeout', 'key');
     expect(answer.headers).toMatchObject(OWED);
@@ -160,8 +155,7 @@ describe('what must not be interpreted is 400, counted for nobody, and the conne
   ])('%s', async (_what, head) => {
     const fields = ['Origin: https://shop.example', 'X-Request-Id: mine', await raw.keyField()];
     raw.forgetAddress();
-    const connection = await raw.open();
-    connection.write(`${head}\r\n${fields.join('\r\n')}\r\n\r\n`);
+    const connection = await raw.open(`${head}\r\n${fields.join('\r\n')}\r\n\r\n`);
     const answer = await connection.answer();
     expectError(answer, 400, 'bad_request', 'nobody');
     expect(answer.headers).toMatchObject({
@@ -189,9 +183,7 @@ it('An unknown Expect is served as if it were absent', async () => {
 });
 
 it('CONNECT is 400, after the response to the request before it', async () => {
-  const connection = await raw.open();
-  const body = '{"name":"Dogs"}';
-  connection.write(post([await raw.keyField(), `Content-Length: ${body.length}`], body));
+  const connection = await raw.open(post([await raw.keyField(), 'Content-Length: 15'], '{"name":"Dogs"}'));
   connection.write('CONNECT petstore.example:443 HTTP/1.1\r\nHost: petstore.example\r\n\r\n');
   expect((await connection.answer()).status).toBe(201);
   const answer = await connection.answer();
@@ -202,8 +194,7 @@ it('CONNECT is 400, after the response to the request before it', async () => {
 });
 
 it('HTTP/1.0 is served, without Host, and the connection closed', async () => {
-  const connection = await raw.open();
-  connection.write(`GET /pets HTTP/1.0\r\n${await raw.keyField()}\r\n\r\n`);
+  const connection = await raw.open(`GET /pets HTTP/1.0\r\n${await raw.keyField()}\r\n\r\n`);
   expect(await connection.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
   await connection.closed();
 });
@@ -225,8 +216,7 @@ test.each([
   'a request that does not arrive in time is 408, counted for nobody, and the connection is closed %s',
   async (_what, bytes) => {
     impatient.forgetAddress();
-    const connection = await impatient.open();
-    connection.write(bytes);
+    const connection = await impatient.open(bytes);
     if (bytes.startsWith(GOOD)) expect((await connection.answer()).status).toBe(200);
     const answer = await connection.answer();
     expectError(answer, 408, 'request_timeout', 'nobody');
@@ -237,8 +227,7 @@ test.each([
 );
 
 it('A connection that has brought nothing but empty lines is closed without a response', async () => {
-  const connection = await impatient.open();
-  connection.write('\r\n\r\n\n');
+  const connection = await impatient.open('\r\n\r\n\n');
   await connection.closed();
 });
 
@@ -272,8 +261,9 @@ const JSON_FIELDS = [JSON_TYPE, 'Content-Length: 15'];
 
 it('Who closes only the sending side gets the responses to all requests', async () => {
   const key = `X-API-Key: ${(await service.issueKey()).key}`;
-  const connection = await raw.open();
-  connection.write(requestText('POST /categories', [key, ...JSON_FIELDS], '{"name":"Dogs"}'));
+  const connection = await raw.open(
+    requestText('POST /categories', [key, ...JSON_FIELDS], '{"name":"Dogs"}'),
+  );
   connection.write(requestText('GET /pets?limit=1', [key]).repeat(30));
   connection.write(requestText('GET /nope', [key]));
   connection.end();
@@ -316,8 +306,7 @@ it('While the service stops, every response says that the connection closes; bef
 
 it('A CONNECT whose sender disconnects does no harm', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    const connection = await raw.open();
-    connection.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    const connection = await raw.open('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
     await new Promise(setImmediate);
     connection.reset();
   }
@@ -427,8 +416,7 @@ describe('a body without a byte is none, however it is framed', () => {
   );
 
   it('Chunks that come late are awaited', async () => {
-    const connection = await raw.open();
-    connection.write(requestText('GET /pets', [await raw.keyField(), CHUNKS]));
+    const connection = await raw.open(requestText('GET /pets', [await raw.keyField(), CHUNKS]));
     await new Promise(setImmediate);
     connection.write('0\r\n\r\n');
     expect((await connection.answer()).status).toBe(200);
@@ -463,9 +451,8 @@ describe.each(WAYS)('a body sent %s', (_way, frame) => {
 
   it('leaves the connection usable if it is refused when it has arrived', async () => {
     const [[, framing = ''], sent] = frame(bodyOf(LIMIT));
-    const connection = await raw.open();
     const fields = [await raw.keyField(), framing, 'Content-Type: a/b'];
-    connection.write(requestText('POST /categories', fields, sent));
+    const connection = await raw.open(requestText('POST /categories', fields, sent));
     expect((await connection.answer()).status).toBe(415);
     connection.write(requestText('GET /health/live'));
     expect(await connection.answer()).toMatchObject({ status: 200, text: '{"status":"ok"}' });
@@ -482,9 +469,8 @@ describe('a body that is refused while it arrives ends the connection, however m
     ['route_not_found', 404, '/nope', 'a length', 'Content-Length: 1000000000000', ''],
   ])('%s (%i) at %s, of %s', async (code, status, path, _what, framing, start) => {
     const fields = [JSON_TYPE, framing, await raw.keyField()];
-    const connection = await raw.open();
     const arrival = nextRequest();
-    connection.write(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
+    const connection = await raw.open(requestText(`POST ${path}`, fields, start + 'x'.repeat(LIMIT + 1)));
     const answer = await connection.answer();
     expectError(answer, status, code, 'key');
     expect(answer.headers.connection).toBe('close');
@@ -512,8 +498,7 @@ describe('a request hidden in a body', () => {
     ['a field ended by LF alone', ['X: a\nTransfer-Encoding: chunked']],
   ])('is not executed, and the connection ends: %s', async (_what, fields) => {
     const key = await raw.keyField();
-    const connection = await raw.open();
-    connection.write(post([key, ...fields], `0\r\n\r\n${hidden(key)}`));
+    const connection = await raw.open(post([key, ...fields], `0\r\n\r\n${hidden(key)}`));
     const answer = await connection.answer();
     expect([answer.status, answer.headers.connection]).toEqual([400, 'close']);
     await connection.closed();
@@ -524,9 +509,8 @@ describe('a request hidden in a body', () => {
     'is skipped where the operation has no body: %s',
     async (line) => {
       const key = await raw.keyField();
-      const connection = await raw.open();
       const body = hidden(key);
-      connection.write(requestText(line, [key, `Content-Length: ${body.length}`], body));
+      const connection = await raw.open(requestText(line, [key, `Content-Length: ${body.length}`], body));
       await connection.answer();
       connection.write(requestText('GET /health/live', ['X-Request-Id: next']));
       expect((await connection.answer()).headers['x-request-id']).toBe('next');
@@ -538,9 +522,10 @@ describe('a request hidden in a body', () => {
 
 it('A request answered before its body arrived gets no second response', async () => {
   raw.forgetAddress();
-  const connection = await raw.open();
   const arrival = nextRequest();
-  connection.write(requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'));
+  const connection = await raw.open(
+    requestText('POST /nope', [JSON_TYPE, 'Content-Length: 70000'], '{"name"'),
+  );
   expectError(await connection.answer(), 404, 'route_not_found', 'address');
   const [{ socket }] = await arrival;
   // As Node does after half a minute.
@@ -551,9 +536,8 @@ it('A request answered before its body arrived gets no second response', async (
 
 it('A client whose connection is lost in the middle of its body is not counted, and the service did not fail', async () => {
   const field = await raw.keyField();
-  const connection = await raw.open();
   const arrival = nextRequest();
-  connection.write(requestText('POST /categories', [field, JSON_TYPE, 'Content-Length: 12'], '{"name"'));
+  const connection = await raw.open(post([field, 'Content-Length: 12'], '{"name"'));
   const [, response] = await arrival;
   connection.reset();
   await within('the end of its response', once(response, 'close'));

@@ -10,7 +10,7 @@ import { aPet } from '../../support/builders';
 import { eventually, until } from '../../support/eventually';
 import { read } from '../../support/files';
 import { call, earnBan } from '../../support/limits';
-import { RawConnection, requestText } from '../../support/raw-http';
+import { RawConnection, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 
 const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
@@ -69,9 +69,9 @@ describe('the log line of a request', () => {
     const remaining = async () =>
       (await service.callerWith(key).get('/rate-limit')).headers.get('x-ratelimit-remaining');
     const before = await remaining();
-    const connection = await RawConnection.open(service.port);
     const fields = [`X-API-Key: ${key}`, 'X-Request-Id: left'];
-    connection.write(requestText('GET /events?cursor=now&wait=30', fields));
+    const waiting = requestText('GET /events?cursor=now&wait=30', fields);
+    const connection = await RawConnection.open(service.port, waiting);
     await until(async () => (await remaining()) !== before);
     connection.reset();
     await until(() => service.log.lines.some(({ reqId }) => reqId === 'left'));
@@ -91,9 +91,8 @@ describe('the log line of a request', () => {
     await caller.get(`/${SECRET}/${key}`);
     await caller.with({ 'Idempotency-Key': SECRET, 'If-Match': SECRET, Cookie: SECRET }).delete('/pets/1');
     await caller.with({ Authorization: `Bearer ${key}x`, 'X-API-Key': `${SECRET}${key}` }).get('/pets');
-    const raw = await RawConnection.open(service.port);
-    raw.write(`GET /${key}/${SECRET} NONSENSE\r\n\r\n`);
-    expect((await raw.answer()).status).toBe(400);
+    const nonsense = `GET /${key}/${SECRET} NONSENSE\r\n\r\n`;
+    expect((await exchange(service.port, nonsense)).status).toBe(400);
     expect(service.log.lines.length).toBeGreaterThanOrEqual(before + 7);
     expect(service.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
     service.log.expectNoKeys();
@@ -252,8 +251,8 @@ describe('the metrics', () => {
     const { maxHeldBytes } = service.connections;
     service.connections.maxHeldBytes = 10_000;
     for (let count = 1; count <= 2; count += 1) {
-      const connection = await RawConnection.open(service.port);
-      connection.write(`${requestText('GET /').slice(0, -2)}${'ab:\r\n'.repeat(1_000)}`);
+      const unfinished = `${requestText('GET /').slice(0, -2)}${'ab:\r\n'.repeat(1_000)}`;
+      const connection = await RawConnection.open(service.port, unfinished);
       await connection.closed();
       expect(await text()).toContain(`petstore_http_connections_refused_total{reason="memory"} ${count}\n`);
       expect(lines()).toHaveLength(1);

@@ -37,8 +37,8 @@ export class RawRequests {
     this.service.clock.advance(MINUTE_MS);
   }
 
-  open(): Promise<RawConnection> {
-    return RawConnection.open(this.service.port);
+  open(bytes?: string | Buffer): Promise<RawConnection> {
+    return RawConnection.open(this.service.port, bytes);
   }
 
   /** The header field with a key of the plan pro that was not used for a minute. */
