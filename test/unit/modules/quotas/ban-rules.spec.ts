@@ -1,7 +1,6 @@
 import {
   FORGIVENESS_MS,
   NOTICE_MS,
-  applyStoredBan,
   banByOperator,
   banLevel,
   isBanned,
@@ -103,20 +102,6 @@ describe('a series of refused requests', () => {
     expect(banned).not.toContain(true);
     expect(ban).toMatchObject({ refusals: 0, seriesStart: NOW + 60_250 });
   });
-});
-
-it('what the database has is taken over once, and never replaces what is newer', () => {
-  const ban = newBanState();
-  const stored = { level: 1, bannedUntil: NOW + 1, byOperator: true, changedAt: 7 };
-  applyStoredBan(ban, stored);
-  expect(ban).toMatchObject(stored);
-  earnBan(ban, NOW + 1);
-  const earned = { ...ban };
-  applyStoredBan(ban, stored);
-  applyStoredBan(ban, { ...stored, changedAt: 6 });
-  expect(ban).toEqual(earned);
-  applyStoredBan(ban, { ...stored, changedAt: 8 });
-  expect(isBanned(ban, NOW + 3_000)).toBe(false);
 });
 
 describe('the duration of bans', () => {
