@@ -198,6 +198,7 @@ describe('receivers that misbehave', () => {
     return sender.send(message(url));
   }
 
+  const INTERIM = 'HTTP/1.1 103 Early Hints\r\n\r\n';
   const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
   const FLOODED = { status: null, error: 'The response had too many headers.' };
   const TOO_MANY = { status: null, error: 'More than 8 interim responses (1xx) came before a response.' };
@@ -232,6 +233,7 @@ describe('receivers that misbehave', () => {
   it.each([
     ['redirects: not followed', 'HTTP/1.1 307 Temporary\r\nLocation: /\r\nContent-Length: 0\r\n\r\n', 307],
     ['lies about its length: the status counts', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nshort', 200],
+    ['sends a few interim responses first', `${INTERIM.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`, 204],
   ])('%s', async (_name, text, status) => {
     const answer = (socket: Socket) => socket.once('data', () => socket.end(text));
     expect(await attempt(answer)).toMatchObject({ status });
@@ -239,11 +241,6 @@ describe('receivers that misbehave', () => {
 
   it.each([
     ['hangs up', '', 'The connection was closed before a response.'],
-    [
-      'sends endless headers',
-      `HTTP/1.1 200 OK\r\n${`X: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`,
-      'The response had too many headers.',
-    ],
     ['has no status', 'HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n', 'The response had an invalid status.'],
     [
       'does not speak HTTP',
@@ -275,13 +272,6 @@ describe('receivers that misbehave', () => {
     const named = await refused.send(message(url));
     expect(named.error).toBe('The connection failed: 127.0.0.1 refused the connection.');
     refused.close();
-  });
-
-  it('sends a few interim responses before its own: accepted', async () => {
-    const answer = `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3)}HTTP/1.1 204 No Content\r\n\r\n`;
-    expect(await attempt((socket) => socket.once('data', () => socket.write(answer)))).toMatchObject({
-      status: 204,
-    });
   });
 
   it('closes a kept-alive connection: retried at once', async () => {
