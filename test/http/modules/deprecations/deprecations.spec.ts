@@ -108,63 +108,57 @@ describe('at the sunset', () => {
   });
 });
 
-describe('calls', () => {
-  const SATURDAY = Date.UTC(2026, 10, 21, 9, 30);
-  const SUNDAY = Date.UTC(2026, 10, 22, 0, 0, 0, 7);
-  type Known = Awaited<ReturnType<TestService['issueKey']>>;
-  type Get = (known: Known, target?: string) => Promise<unknown>;
+const SATURDAY = Date.UTC(2026, 10, 21, 9, 30);
+const SUNDAY = Date.UTC(2026, 10, 22, 0, 0, 0, 7);
+type Known = Awaited<ReturnType<TestService['issueKey']>>;
+type Get = (known: Known, target?: string) => Promise<unknown>;
 
-  /** A run of the service, whose stop writes everything. */
-  async function run(now: number, work: (get: Get, service: TestService) => Promise<unknown>): Promise<void> {
-    const service = await startService({ database: serving.database });
-    service.clock.set(now);
-    await work(({ key }, target = `/pets/${petId}`) => service.callerWith(key).get(target), service);
-    await service.close();
-  }
+/** A run of the service, whose stop writes everything. */
+async function run(now: number, work: (get: Get, service: TestService) => Promise<unknown>): Promise<void> {
+  const service = await startService({ database: serving.database });
+  service.clock.set(now);
+  await work(({ key }, target = `/pets/${petId}`) => service.callerWith(key).get(target), service);
+  await service.close();
+}
 
-  it('are reported by key and UTC day, with the time of the last call, also those of earlier runs', async () => {
-    serving.clock.set(SUNDAY);
-    const [one, other, gone] = [await serving.issueKey(), await serving.issueKey(), await serving.issueKey()];
-    const reduced = await serving.issueKey({ scopes: ['write'] });
-    const limited = await serving.issueKey({ perMinute: 1, perDay: 9 });
-    const clients = [one, other, gone, reduced, limited].map(({ client }) => client);
-    const report = async (days: number, client?: string) =>
-      (await serving.app.get(DeprecatedCalls).report(days, client)).filter((use) =>
-        clients.includes(use.client),
-      );
-    const use = ({ key, keyId, client }: Known, calls: number, lastCallAt: number) => ({
-      ...{ operation: 'getPet', client, keyId, endsWith: key.slice(-4), calls },
-      lastCallAt: new Date(lastCallAt),
-    });
-    await run(SATURDAY, async (get, service) => {
-      await get(one);
-      await get(one, '/pets/4711');
-      await service.callerWith(one.key).send('HEAD', `/pets/${petId}`);
-      await get(one, `/pets?id=${petId}`);
-      await service.callerWith(one.key).delete('/pets/4711');
-      await get(other);
-      await get(other);
-      await get(gone);
-      // Neither who may not call it, nor who is over the limit, nor a stranger has called it.
-      await get(reduced);
-      await get(limited);
-      await get(limited);
-      await service.anonymous().get(`/pets/${petId}`);
-      service.clock.set(SUNDAY);
-      await get(one);
-      // A key that is deleted before its calls are written does not keep those of others from being written.
-      await serving.database.pool.query(`DELETE FROM api_keys WHERE id = $1`, [gone.keyId]);
-    });
-    expect(await report(2)).toEqual([
-      use(one, 4, SUNDAY),
-      use(other, 2, SATURDAY),
-      use(limited, 1, SATURDAY),
-    ]);
-    expect(await report(1)).toEqual([use(one, 1, SUNDAY)]);
-    expect(await report(90, 'nobody')).toEqual([]);
-
-    // A clock that is behind does not take the last time back.
-    await run(SATURDAY - 1, (get) => get(other, '/pets/4711'));
-    expect(await report(2, other.client)).toEqual([use(other, 3, SATURDAY)]);
+it('Calls are reported by key and UTC day, with the time of the last call, also those of earlier runs', async () => {
+  serving.clock.set(SUNDAY);
+  const [one, other, gone] = [await serving.issueKey(), await serving.issueKey(), await serving.issueKey()];
+  const reduced = await serving.issueKey({ scopes: ['write'] });
+  const limited = await serving.issueKey({ perMinute: 1, perDay: 9 });
+  const clients = [one, other, gone, reduced, limited].map(({ client }) => client);
+  const report = async (days: number, client?: string) =>
+    (await serving.app.get(DeprecatedCalls).report(days, client)).filter((use) =>
+      clients.includes(use.client),
+    );
+  const use = ({ key, keyId, client }: Known, calls: number, lastCallAt: number) => ({
+    ...{ operation: 'getPet', client, keyId, endsWith: key.slice(-4), calls },
+    lastCallAt: new Date(lastCallAt),
   });
+  await run(SATURDAY, async (get, service) => {
+    await get(one);
+    await get(one, '/pets/4711');
+    await service.callerWith(one.key).send('HEAD', `/pets/${petId}`);
+    await get(one, `/pets?id=${petId}`);
+    await service.callerWith(one.key).delete('/pets/4711');
+    await get(other);
+    await get(other);
+    await get(gone);
+    // Neither who may not call it, nor who is over the limit, nor a stranger has called it.
+    await get(reduced);
+    await get(limited);
+    await get(limited);
+    await service.anonymous().get(`/pets/${petId}`);
+    service.clock.set(SUNDAY);
+    await get(one);
+    // A key that is deleted before its calls are written does not keep those of others from being written.
+    await serving.database.pool.query(`DELETE FROM api_keys WHERE id = $1`, [gone.keyId]);
+  });
+  expect(await report(2)).toEqual([use(one, 4, SUNDAY), use(other, 2, SATURDAY), use(limited, 1, SATURDAY)]);
+  expect(await report(1)).toEqual([use(one, 1, SUNDAY)]);
+  expect(await report(90, 'nobody')).toEqual([]);
+
+  // A clock that is behind does not take the last time back.
+  await run(SATURDAY - 1, (get) => get(other, '/pets/4711'));
+  expect(await report(2, other.client)).toEqual([use(other, 3, SATURDAY)]);
 });

@@ -112,27 +112,22 @@ describe('reads', () => {
     await Promise.all(all);
   });
 
-  describe('while statements are unanswered', () => {
-    async function readSlowly(key: string): Promise<void> {
+  it('starts the next statement of a kind 100 ms after an unanswered one, with at most four under way', async () => {
+    const readSlowly = async (key: string) => {
       read(key).catch(() => undefined);
       await aTurn();
       await jest.advanceTimersByTimeAsync(101);
-    }
-
-    it('the next one of the kind starts after 100 ms, with at most four under way', async () => {
-      void readSlowly('a');
-      void read('b');
-      await jest.advanceTimersByTimeAsync(99);
-      expect(texts()).toEqual(['shared a']);
-      await jest.advanceTimersByTimeAsync(2);
-      expect(texts()).toEqual(['shared a', 'shared b']);
-      for (const key of ['c', 'd', 'e', 'f']) {
-        await readSlowly(key);
-      }
-      expect(sent).toHaveLength(4);
-      sent[1]!.succeed([]);
-      await aTurn();
-      expect(texts().slice(4)).toEqual(['shared e f']);
-    });
+    };
+    void readSlowly('a');
+    void read('b');
+    await jest.advanceTimersByTimeAsync(99);
+    expect(texts()).toEqual(['shared a']);
+    await jest.advanceTimersByTimeAsync(2);
+    expect(texts()).toEqual(['shared a', 'shared b']);
+    for (const key of ['c', 'd', 'e', 'f']) await readSlowly(key);
+    expect(sent).toHaveLength(4);
+    sent[1]!.succeed([]);
+    await aTurn();
+    expect(texts().slice(4)).toEqual(['shared e f']);
   });
 });

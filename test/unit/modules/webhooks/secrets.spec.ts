@@ -13,36 +13,29 @@ const DAY = 86_400_000;
 const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
 const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 
-describe('the vault', () => {
-  const vault = new SecretVault({ webhookKey: Buffer.alloc(32, 1) });
+const vault = new SecretVault({ webhookKey: Buffer.alloc(32, 1) });
 
-  test.each([
-    ['for another webhook', vault, 8, (text: string) => text],
-    ['with another key', new SecretVault({ webhookKey: Buffer.alloc(32, 2) }), 7, (text: string) => text],
-    ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
-    ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
-  ])('does not decrypt it %s, and reveals nothing', (_name, other, webhookId, change) => {
+test.each([
+  ['for another webhook', vault, 8, (text: string) => text],
+  ['with another key', new SecretVault({ webhookKey: Buffer.alloc(32, 2) }), 7, (text: string) => text],
+  ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
+  ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
+])(
+  'A sealed secret is not decrypted %s, and the failure reveals nothing',
+  (_name, other, webhookId, change) => {
     const sealed = vault.encryptNew(7);
     const secret = vault.decrypt(sealed, 7);
-    let message = 'it was opened';
-    try {
-      other.decrypt(change(sealed), webhookId);
-    } catch (error) {
-      ({ message } = error as Error);
-    }
-    expect(message).not.toBe('it was opened');
-    expect(message).not.toContain(secret.slice(6));
-  });
-});
+    const open = () => other.decrypt(change(sealed), webhookId);
+    expect(open).toThrow();
+    expect(open).not.toThrow(secret.slice(6));
+  },
+);
 
-describe('rotation', () => {
-  const first = [{ sealed: 'a', until: null }];
-
-  it('a second rotation does not shorten the period of the first', () => {
-    const three = withNewSecret(withNewSecret(first, 'b', NOW), 'c', later(DAY / 2));
-    expect(validSecrets(three, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['c', 'b', 'a']);
-    expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
-  });
+it('A second rotation does not shorten the period of the first', () => {
+  const two = withNewSecret([{ sealed: 'a', until: null }], 'b', NOW);
+  const three = withNewSecret(two, 'c', later(DAY / 2));
+  expect(validSecrets(three, later(DAY - 1)).map(({ sealed }) => sealed)).toEqual(['c', 'b', 'a']);
+  expect(validSecrets(three, later(DAY)).map(({ sealed }) => sealed)).toEqual(['c', 'b']);
 });
 
 const folder = useFolder();
