@@ -24,18 +24,10 @@ describe('the key of a request', () => {
     ['may be in both when it is the same', [`X-API-Key: ${KEY}`, `Authorization: Bearer ${KEY}`], KEY],
     ['may be given twice when it is the same', [`X-API-Key: ${KEY}`, `x-api-key: ${KEY}`], KEY],
     ['may be joined with itself by a proxy', [`X-API-Key: ${KEY}, ${KEY}`], KEY],
-    [
-      'may be given twice as Bearer',
-      [`Authorization: Bearer ${KEY}, Bearer ${KEY}`, `Authorization: bearer ${KEY}`],
-      KEY,
-    ],
+    ['may be joined with itself as Bearer', [`Authorization: Bearer ${KEY}, Bearer ${KEY}`], KEY],
     ['is read from X-API-Key beside Basic', [`X-API-Key: ${KEY}`, 'Authorization: Basic dTpw'], KEY],
     ['is read from Bearer joined with Basic', [`Authorization: Bearer ${KEY}, Basic dTpw`], KEY],
-    [
-      'is read from Bearer joined with a scheme that has parameters',
-      [`Authorization: Digest realm="a", nonce = "b",Bearer ${KEY},`],
-      KEY,
-    ],
+    ['is read after parameters', [`Authorization: Digest realm="a", nonce = "b",Bearer ${KEY},`], KEY],
     ['is read from Bearer beside Basic', ['Authorization: Basic dTpw', `Authorization: Bearer ${KEY}`], KEY],
     ['is read beside an empty X-API-Key', ['X-API-Key:', `X-API-Key: ${KEY}`, 'X-API-Key:'], KEY],
     ['is read from Bearer beside an empty X-API-Key', ['X-API-Key:', `Authorization: Bearer ${KEY}`], KEY],
@@ -46,11 +38,7 @@ describe('the key of a request', () => {
     ['is missing without a scheme', [`Authorization: ${KEY}`], MISSING],
     ['is missing with a scheme that only begins like Bearer', [`Authorization: Bearers ${KEY}`], MISSING],
     ['is missing with Bearer inside another scheme', [`Authorization: Digest Bearer ${KEY}`], MISSING],
-    [
-      'is not read from other header fields',
-      [`Cookie: key=${KEY}`, `Proxy-Authorization: Bearer ${KEY}`],
-      MISSING,
-    ],
+    ['is not read from other fields', [`Cookie: key=${KEY}`, `Proxy-Authorization: Bearer ${KEY}`], MISSING],
     ['is invalid with the scheme twice', [`Authorization: Bearer Bearer ${KEY}`], INVALID],
     ['is invalid with a character after it', [`X-API-Key: ${KEY}\xa0,`], INVALID],
     ['is invalid in quotes', [`X-API-Key: "${KEY}"`], INVALID],
@@ -68,10 +56,6 @@ describe('the key of a request', () => {
     ['in one Authorization', [`Authorization: Bearer ${KEY}, Bearer ${OTHER}`]],
     ['joined without the scheme', [`Authorization: Bearer ${KEY}, ${OTHER}`]],
     ['of which one is no key, joined without the scheme', [`Authorization: Bearer ${KEY},x, Basic dTpw`]],
-    [
-      'in three fields',
-      [`X-API-Key: ${KEY}`, `Authorization: Bearer ${KEY}`, `Authorization: Bearer ${OTHER}`],
-    ],
   ])('is rejected with different keys %s', (_where, fields) => {
     expect(keyOf(...fields)).toMatchObject({ code: 'conflicting_credentials', status: 400 });
   });

@@ -20,8 +20,6 @@ const without = (field: string, value: object) =>
 
 describe('a line of a catalogue', () => {
   it.each([
-    ['a pet with the id it had', { ...pet, id: 9 }],
-    ['a pet without status and quantity', without('status', without('quantity', pet))],
     ['a sold pet of which there are some', { ...pet, status: 'sold' }],
     ['the most units there can be', { ...pet, quantity: 2_147_483_647 }],
   ])('may be %s', (_what, line) => expect(read(line)).toEqual({ record: line }));
@@ -29,19 +27,11 @@ describe('a line of a catalogue', () => {
   // The rules of values are held by the tests of the validation; here, that each field has its own.
   it.each([
     ['a name of white space', { ...pet, name: ' \t' }, /^name must be 1 to 200 characters/],
-    [
-      'a long description',
-      { ...category, description: 'x'.repeat(2_001) },
-      /^description must be at most 2000/,
-    ],
+    ['a long text', { ...category, description: 'x'.repeat(2_001) }, /^description must be at most 2000/],
     ['another status', { ...pet, status: 'lost' }, /^status must be one of available, pending, sold/],
     ['more units than there can be', { ...pet, quantity: 2_147_483_648 }, /^quantity must be/],
     ['a category without id', without('id', category), /^id is required/],
-    [
-      'an unknown field',
-      { ...pet, colour: 'red' },
-      /^"colour" is not allowed here \(allowed: name, .*kind, id/,
-    ],
+    ['an unknown field', { ...pet, colour: 'red' }, /^"colour" is not allowed here \(allowed: name, /],
     ['a description of a pet', { ...pet, description: 'x' }, /^"description" is not allowed/],
     ['another kind', { ...pet, kind: 'order' }, /^kind must be one of category, pet/],
     ['no kind', without('kind', pet), /^kind is required and must be one of category, pet/],

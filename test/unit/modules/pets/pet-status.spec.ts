@@ -20,13 +20,7 @@ const RULES: Rule[] = [
   ['stays held when it gets units', 'pending', 1, { stock: 3, openOrders: 0 }, 'pending'],
   ['stays held when it loses some', 'sold', 5, { stock: 3, openOrders: 1 }, 'sold'],
   ['is sold when it was held and loses all', 'pending', 1, { stock: 0, openOrders: 0 }, 'sold'],
-  [
-    'is pending when it was held and loses all, but one order',
-    'pending',
-    1,
-    { stock: 0, openOrders: 1 },
-    'pending',
-  ],
+  ['is pending when it was held and all is ordered', 'pending', 1, { stock: 0, openOrders: 1 }, 'pending'],
   ['stays sold when it loses all, whatever is open', 'sold', 1, { stock: 0, openOrders: 1 }, 'sold'],
 ];
 
