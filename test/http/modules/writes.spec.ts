@@ -5,7 +5,7 @@ import { type Category, type InventoryItem, type Order, type Pet, aPet } from '.
 import { until } from '../../support/eventually';
 import { tally } from '../../support/limits';
 import { useStore } from '../../support/use-service';
-import { lockWaits } from '../../support/while-locked';
+import { lockWaits, whileHeld } from '../../support/while-locked';
 
 // Which values a field takes is tested in test/unit/libs/http/validation.spec.ts.
 
@@ -407,13 +407,12 @@ it('An order that another instance reschedules meanwhile is completed, and keeps
   const { id: petId } = await arrange.pet();
   const { id } = await arrange.order(petId);
   const { pool } = service.database;
-  const other = await pool.connect();
-  await other.query('BEGIN');
-  await other.query(`UPDATE orders SET ship_date = '2099-01-01Z' WHERE id = $1`, [id]);
-  const completed = caller.patch<Order>(`/store/orders/${id}`, { complete: true });
-  await until(async () => (await lockWaits(pool)) === 1);
-  await other.query('COMMIT');
-  other.release();
+  const reschedule = `UPDATE orders SET ship_date = '2099-01-01Z' WHERE id = ${id}`;
+  const { completed } = await whileHeld(pool, reschedule, async () => {
+    const completed = caller.patch<Order>(`/store/orders/${id}`, { complete: true });
+    await until(async () => (await lockWaits(pool)) === 1);
+    return { completed };
+  });
   expect((await completed).body).toMatchObject({ complete: true, shipDate: '2099-01-01T00:00:00.000Z' });
 });
 

@@ -5,6 +5,7 @@ import { ManualClock } from '../../../support/manual-clock';
 import { Database, type ExpiredRows, Retention, olderThan, copyDatabase } from '#libs/database';
 import { type TestDatabase, createTestDatabase, useDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
+import { lockWaits, whileHeld } from '../../../support/while-locked';
 import { MIGRATIONS, administrationOptions } from '../../../../src/runtime/data-source';
 
 describe('Retention', () => {
@@ -60,29 +61,20 @@ describe('Retention', () => {
 
   it('skips rows that another instance is deleting, without waiting', async () => {
     await add('2026-01-01', 3);
-    const other = await test.pool.connect();
-    await other.query('BEGIN');
-    await other.query('SELECT FROM things WHERE id = 2 FOR UPDATE');
-    expect(await keeping().deleteExpired()).toBe(2);
-    await other.query('ROLLBACK');
-    other.release();
+    await whileHeld(test.pool, 'SELECT FROM things WHERE id = 2 FOR UPDATE', async () => {
+      expect(await keeping().deleteExpired()).toBe(2);
+    });
     expect(await keeping().deleteExpired()).toBe(1);
   });
 
   it('a stop waits for the running batch and starts no other', async () => {
     await add('2026-01-01', 3);
-    const other = await test.pool.connect();
-    await other.query('BEGIN');
-    await other.query('LOCK TABLE things');
-    const retention = keeping({ maxRows: 1 }, 1);
-    retention.onApplicationBootstrap();
-    const waiting = async () =>
-      (await other.query(`SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted`))
-        .rowCount;
-    await until(async () => (await waiting()) === 1);
-    const stopped = retention.onModuleDestroy();
-    await other.query('COMMIT');
-    other.release();
+    const { stopped } = await whileHeld(test.pool, 'LOCK TABLE things', async () => {
+      const retention = keeping({ maxRows: 1 }, 1);
+      retention.onApplicationBootstrap();
+      await until(async () => (await lockWaits(test.pool)) === 1);
+      return { stopped: retention.onModuleDestroy() };
+    });
     await stopped;
     expect((await test.pool.query('SELECT FROM things')).rowCount).toBe(2);
   });

@@ -7,7 +7,7 @@ import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-reco
 import { until } from '../../../support/eventually';
 import { MINUTE, statuses, COUNTED, earnBan, limitsIn, standing, without } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
-import { lockWaits } from '../../../support/while-locked';
+import { lockWaits, whileHeld } from '../../../support/while-locked';
 import type { ErrorBody } from '../../../support/api-caller';
 import { Arrange } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
@@ -114,29 +114,27 @@ it('two instances save counts, bans, last uses and deprecated calls of the same 
     for (const one of saving) await one.callerWith(key).get('/rate-limit');
   }
   // Nothing but the locks of a held row shows that both instances are in the middle of their batches.
-  const holder = await pool.connect();
-  await holder.query('BEGIN');
-  await holder.query(
-    `SELECT FROM api_keys JOIN usage_days USING (client_id) JOIN deprecated_calls ON key_id = api_keys.id
-     WHERE api_keys.id = $1 FOR NO KEY UPDATE`,
-    [ids[1]],
-  );
-  const saved = saving.map(async (one, index) => {
-    const inOrder = index === 0 ? keys : keys.toReversed();
-    const records = one.app.get(QuotaRecords);
-    for (const { key } of inOrder) await one.callerWith(key).get('/pets/4711');
-    // The first ban is written immediately; those that follow wait for it, and are written together.
-    for (const { keyId } of [inOrder[0]!, ...inOrder]) records.saveBan(keyId, newBanState(), one.clock.now());
-    await Promise.all([
-      records.onApplicationShutdown(),
-      one.app.get(Authenticator).beforeApplicationShutdown(),
-      one.app.get(DeprecatedCalls).onApplicationShutdown(),
-    ]);
+  const lock = `SELECT FROM api_keys JOIN usage_days USING (client_id) JOIN deprecated_calls ON key_id = api_keys.id
+    WHERE api_keys.id = ${ids[1]!} FOR NO KEY UPDATE`;
+  const { saved } = await whileHeld(pool, lock, async () => {
+    const saved = saving.map(async (one, index) => {
+      const inOrder = index === 0 ? keys : keys.toReversed();
+      const records = one.app.get(QuotaRecords);
+      for (const { key } of inOrder) await one.callerWith(key).get('/pets/4711');
+      // The first ban is written immediately; those that follow wait for it, and are written together.
+      for (const { keyId } of [inOrder[0]!, ...inOrder]) {
+        records.saveBan(keyId, newBanState(), one.clock.now());
+      }
+      await Promise.all([
+        records.onApplicationShutdown(),
+        one.app.get(Authenticator).beforeApplicationShutdown(),
+        one.app.get(DeprecatedCalls).onApplicationShutdown(),
+      ]);
+    });
+    // Counts, deprecated calls, bans and last uses of each.
+    await until(async () => (await lockWaits(pool)) === 4 * saving.length);
+    return { saved };
   });
-  // Counts, deprecated calls, bans and last uses of each.
-  await until(async () => (await lockWaits(pool)) === 4 * saving.length);
-  await holder.query('ROLLBACK');
-  holder.release();
   await Promise.all(saved);
   expect(saving.flatMap(({ log }) => log.lines.filter(({ level }) => Number(level) >= 40))).toEqual([]);
 });
@@ -231,15 +229,14 @@ describe('A service that fails or starts again', () => {
     const caller = service.callerWith(key);
     const other = await service.caller();
     const { id } = await new Arrange(other).pet();
-    const holder = await database.pool.connect();
-    await holder.query('BEGIN; LOCK TABLE pets');
-    const waiting = caller.with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
-    await until(async () => (await standing(caller)).minute.remaining === 1);
-    service.clock.advance(pause);
-    expect(await statuses(caller, 1)).toEqual([200]);
-    await other.get('/usage');
-    await holder.query('ROLLBACK');
-    holder.release();
+    const { waiting } = await whileHeld(database.pool, 'LOCK TABLE pets', async () => {
+      const waiting = caller.with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
+      await until(async () => (await standing(caller)).minute.remaining === 1);
+      service.clock.advance(pause);
+      expect(await statuses(caller, 1)).toEqual([200]);
+      await other.get('/usage');
+      return { waiting };
+    });
     expect(limitsIn(await waiting).remaining).toBe(1);
     await restart();
     expect(await statuses(service.callerWith(key), 2)).toEqual([200, 429]);
