@@ -2,15 +2,15 @@ import { scrypt } from 'node:crypto';
 import { type Socket, createSocket } from 'node:dgram';
 import { promises as dns } from 'node:dns';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Delivery } from '#libs/client';
 import { WebhookAdministrationService } from '../../../../src/modules/webhooks/webhook-administration.service';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
+import { useFolder } from '../../../support/files';
 import { useStore } from '../../../support/use-service';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 import { systemLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
@@ -220,7 +220,7 @@ describe('deliveries', () => {
 describe('the name of a receiver', () => {
   /** Name servers by their port, and what each was asked for. */
   const servers: Socket[] = [];
-  let folder: string;
+  const folder = useFolder();
 
   /** One that knows IPv4 addresses of names; to what it fails or leaves unanswered it says so. */
   async function nameServer(names: Record<string, string>) {
@@ -250,24 +250,10 @@ describe('the name of a receiver', () => {
     return { port: server.address().port, asked };
   }
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'petstore-names-'));
-  });
-  afterEach(() => {
-    servers.splice(0).forEach((server) => server.close());
-    rmSync(folder, { recursive: true });
-  });
+  afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
   /** What a machine knows. @param ports name servers, for each lookup the next one */
-  function machine({
-    hosts = '',
-    resolver = '',
-    ports = [1],
-  }: {
-    hosts?: string;
-    resolver?: string;
-    ports?: number[];
-  }) {
+  function machine({ hosts = '', resolver = '', ports = [1] }) {
     const files = { hosts: join(folder, 'hosts'), resolver: join(folder, 'resolv.conf') };
     writeFileSync(files.hosts, hosts);
     writeFileSync(files.resolver, resolver);

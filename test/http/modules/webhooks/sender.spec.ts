@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-import net, { type AddressInfo, type Server, type Socket, createServer, isIP } from 'node:net';
+import net, { type Server, type Socket, createServer, isIP } from 'node:net';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 import { type FindAddresses, allowedAddresses } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
-import { until } from '../../../support/eventually';
+import { listen, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
@@ -24,9 +24,7 @@ async function rawReceiver(serve: (socket: Socket) => void): Promise<{ url: stri
     socket.on('error', () => undefined);
     serve(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+  return { url: `http://127.0.0.1:${await listen(server)}/`, server };
 }
 
 describe('forbidden addresses', () => {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
-import { type AddressInfo, type Socket, connect } from 'node:net';
+import { type Socket, connect } from 'node:net';
 import { AccountedRequest, AccountedResponse, Connections, disconnectSignalOf } from '#libs/http';
+import { listen } from '../../../support/eventually';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
@@ -15,6 +16,7 @@ const CLASSES = { IncomingMessage: AccountedRequest, ServerResponse: AccountedRe
 const MAX = 8;
 
 let server: Server<typeof AccountedRequest, typeof AccountedResponse>;
+let port: number;
 let connections: Connections;
 /** Answers that the test still has to give, in the order of their requests. */
 let pending: AccountedResponse[];
@@ -35,8 +37,7 @@ beforeEach(async () => {
   server.keepAliveTimeout = 60_000;
   connections = new Connections(server, () => caller);
   server.maxConnections = MAX;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  port = await listen(server);
 });
 
 afterEach(() => {
@@ -48,7 +49,7 @@ afterEach(() => {
 
 async function open(): Promise<RawConnection> {
   const accepted = once(server, 'connection');
-  const connection = await RawConnection.open((server.address() as AddressInfo).port);
+  const connection = await RawConnection.open(port);
   await accepted;
   opened.push(connection);
   return connection;
@@ -133,7 +134,6 @@ describe('What is not answered yet is bounded in bytes', () => {
     ['in Chinese', '猫', 9_600_000],
   ])('responses %s that nobody reads', async (_language, character, length) => {
     connections.maxHeldBytes = 100_000_000;
-    const { port } = server.address() as AddressInfo;
     const unread = Array.from({ length: 4 }, () => connect(port).pause());
     for (const [index, socket] of unread.entries()) {
       socket.write(GET);
@@ -202,7 +202,6 @@ it('Once the shutdown is announced pipelined requests are all answered, and the 
 describe('The end', () => {
   it('takes no new connections, and answers a request on a connection that was unused', async () => {
     const unused = await open();
-    const { port } = server.address() as AddressInfo;
     const ended = connections.end(PATIENCE_MS);
     await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
     await ask(unused);
