@@ -1,6 +1,6 @@
 import { QueryFailedError } from 'typeorm';
 import { writeUsageError } from '#libs/command-line';
-import { OperatorError, describeFailure, formatError, program } from '#libs/messages';
+import { OperatorError, describeFailure, program } from '#libs/messages';
 import { explain, explainAddress } from '../../../src/runtime/failures';
 
 Object.assign(program, { name: 'petstore', explain });
@@ -15,29 +15,18 @@ function usageError(text: string): string {
 }
 
 describe('a message on standard error', () => {
-  it('is one line without terminal sequences', () => {
-    expect(formatError(`no client named ${HOSTILE}.`)).toBe(`petstore: no client named ${ESCAPED}.\n`);
-  });
-
-  it.each([
-    [
-      'of bad usage',
-      usageError(`error: unknown option '${HOSTILE}'\n`),
-      `unknown option '${ESCAPED}' (see --help`,
-    ],
-    [
-      'of a failure',
-      describeFailure(new OperatorError(`There is no ${HOSTILE}.`, 'not_found')),
-      `There is no ${ESCAPED}.`,
-    ],
-    [
-      'of the database',
-      describeFailure(Object.assign(new Error(HOSTILE), { code: '3D000' })),
-      `cannot be used: ${ESCAPED}.`,
-    ],
-  ])('is that when it reports %s', (_what, written, text) => {
-    expect(written).toMatch(/^petstore: [\x20-\x7e]+\n$/);
-    expect(written).toContain(text);
+  it('is one line without terminal sequences: of bad usage, of a failure and of the database', () => {
+    const usage = usageError(`error: unknown option '${HOSTILE}'\n`);
+    const missing = describeFailure(new OperatorError(`There is no ${HOSTILE}.`, 'not_found'));
+    const ofDatabase = describeFailure(Object.assign(new Error(HOSTILE), { code: '3D000' }));
+    for (const [written, text] of [
+      [usage, `unknown option '${ESCAPED}' (see --help`],
+      [missing, `There is no ${ESCAPED}.`],
+      [ofDatabase, `cannot be used: ${ESCAPED}.`],
+    ] as const) {
+      expect(written).toMatch(/^petstore: [\x20-\x7e]+\n$/);
+      expect(written).toContain(text);
+    }
   });
 
   it('shows where a defect happened, on several lines, still without terminal sequences', () => {
