@@ -166,34 +166,32 @@ test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
   },
 );
 
-describe('a secret in a file', () => {
-  const folder = useFolder();
-  const file = join(folder, 'secret');
-  const unreadable = /_FILE takes a file that can be read, with text in UTF-8, not/;
+const folder = useFolder();
+const file = join(folder, 'secret');
+const unreadable = /_FILE takes a file that can be read, with text in UTF-8, not/;
 
-  it.each([
-    ['DATABASE_URL', 'databaseUrl', 'postgres://db/shop', 'postgres://db/shop'],
-    ['REDIS_URL', 'redisUrl', 'redis://cache', 'redis://cache'],
-    ['WEBHOOK_KEY', 'webhookKey', KEY.toString('base64'), KEY],
-  ] as const)('%s_FILE', (name, setting, text, value) => {
-    writeFileSync(file, `${text}\n`);
-    expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
-    expect(readSettings({ [`${name}_FILE`]: '', [name]: text })[setting]).toEqual(value);
-    expect(failureOf({ [`${name}_FILE`]: file, [name]: text }).message).toMatch(
-      `_FILE takes a file only if ${name} is not set`,
-    );
-    expect(failureOf({ [`${name}_FILE`]: folder }).message).toMatch(unreadable);
-    for (const bytes of [' \n', Buffer.from('p\xe4ss', 'latin1'), Buffer.from(text, 'utf16le')]) {
-      writeFileSync(file, bytes);
-      expect(failureOf({ [`${name}_FILE`]: file }).message).toMatch(unreadable);
-    }
-    writeFileSync(file, `\ufeff${text}`);
-    expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
-    writeFileSync(file, 'hunter2');
-    for (const given of [file, 'hunter2', '$hunter2', `postgres://me:hunter2${'x'.repeat(99)}@db`]) {
-      expect(failureOf({ [`${name}_FILE`]: given }).message).not.toContain('hunter2');
-    }
-  });
+it.each([
+  ['DATABASE_URL', 'databaseUrl', 'postgres://db/shop', 'postgres://db/shop'],
+  ['REDIS_URL', 'redisUrl', 'redis://cache', 'redis://cache'],
+  ['WEBHOOK_KEY', 'webhookKey', KEY.toString('base64'), KEY],
+] as const)('%s_FILE names a file with the secret', (name, setting, text, value) => {
+  writeFileSync(file, `${text}\n`);
+  expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
+  expect(readSettings({ [`${name}_FILE`]: '', [name]: text })[setting]).toEqual(value);
+  expect(failureOf({ [`${name}_FILE`]: file, [name]: text }).message).toMatch(
+    `_FILE takes a file only if ${name} is not set`,
+  );
+  expect(failureOf({ [`${name}_FILE`]: folder }).message).toMatch(unreadable);
+  for (const bytes of [' \n', Buffer.from('p\xe4ss', 'latin1'), Buffer.from(text, 'utf16le')]) {
+    writeFileSync(file, bytes);
+    expect(failureOf({ [`${name}_FILE`]: file }).message).toMatch(unreadable);
+  }
+  writeFileSync(file, `\ufeff${text}`);
+  expect(readSettings({ [`${name}_FILE`]: file })[setting]).toEqual(value);
+  writeFileSync(file, 'hunter2');
+  for (const given of [file, 'hunter2', '$hunter2', `postgres://me:hunter2${'x'.repeat(99)}@db`]) {
+    expect(failureOf({ [`${name}_FILE`]: given }).message).not.toContain('hunter2');
+  }
 });
 
 it("OpenTelemetry's own variables turn tracing off", () => {

@@ -175,22 +175,20 @@ test.each([
   expect((await get(path)).status).toBe(404);
 });
 
-describe.each(PATHS)('the guide at %s', (path) => {
-  it('is a page, without a key and without broken links', async () => {
-    const { status, headers, text } = await pageAt(path);
-    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(text).toMatch(/<title>[A-Z].+ · Pet Store<\/title>\n<meta name="description" content="[A-Z`].+">/);
-    expect(text.match(/<h1 /g)).toHaveLength(1);
-    expect(linksIn(text, path)).toEqual(expect.arrayContaining([...PATHS, '/docs']));
-    expect(text.match(/ aria-current="page"/g)).toHaveLength(path === guidePath('README') ? 2 : 1);
-    expect(text).not.toContain('http://127.0.0.1:3000');
-    for (const link of linksIn(text, path)) {
-      const [target = '', anchor] = link.split('#');
-      const { status, text: there } = target === '' ? { status: 200, text } : await pageAt(target);
-      expect([link, status]).toEqual([link, 200]);
-      expect(anchor === undefined ? [] : [anchor].filter((name) => !idsIn(there).includes(name))).toEqual([]);
-    }
-  });
+it.each(PATHS)('The guide at %s is a page, without a key and without broken links', async (path) => {
+  const { status, headers, text } = await pageAt(path);
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(text).toMatch(/<title>[A-Z].+ · Pet Store<\/title>\n<meta name="description" content="[A-Z`].+">/);
+  expect(text.match(/<h1 /g)).toHaveLength(1);
+  expect(linksIn(text, path)).toEqual(expect.arrayContaining([...PATHS, '/docs']));
+  expect(text.match(/ aria-current="page"/g)).toHaveLength(path === guidePath('README') ? 2 : 1);
+  expect(text).not.toContain('http://127.0.0.1:3000');
+  for (const link of linksIn(text, path)) {
+    const [target = '', anchor] = link.split('#');
+    const { status, text: there } = target === '' ? { status: 200, text } : await pageAt(target);
+    expect([link, status]).toEqual([link, 200]);
+    expect(anchor === undefined ? [] : [anchor].filter((name) => !idsIn(there).includes(name))).toEqual([]);
+  }
 });
 
 it('/docs names all operations and links to all guides before any script runs, and needs two small files at most for that', async () => {
@@ -209,7 +207,7 @@ it('/docs names all operations and links to all guides before any script runs, a
   expect((await Promise.all(sizes)).reduce((sum, size) => sum + size)).toBeLessThan(40_000);
 });
 
-it('A guide has its text before any script runs: the address of the service, a table of contents, and a name for each cell of a table, which a phone shows as its heading', async () => {
+it('A guide has its text before any script runs: the address of the service, a table of contents, a name for each cell of a table, which a phone shows as its heading, and links to the operations that it names', async () => {
   const { text: first } = await pageAt(guidePath('getting-started'));
   expect(first.replace(/<[^>]*>/g, '')).toContain(`export BASE=${service.url}`);
   const { text } = await pageAt(guidePath('limits'));
@@ -217,10 +215,6 @@ it('A guide has its text before any script runs: the address of the service, a t
     /<nav class="contents" aria-label="On this page">[^]*<a href="#bans">Bans<[^]*<\/nav>/,
   );
   expect(text).toContain('<td data-name="Requests per day">1,000</td>');
-});
-
-it('A guide links the operations that it names to the reference', async () => {
-  const { text } = await pageAt(guidePath('limits'));
   expect(text).toContain('href="../../docs#tag/account/GET/rate-limit"><code>GET /rate-limit</code></a>');
 });
 
@@ -230,30 +224,28 @@ it('llms.txt lists the guides and the document, with the address of the service'
   expect(links).toEqual(['/openapi.json', ...GUIDES.map(markdownPath)].map((path) => service.url + path));
 });
 
-describe('requests for pages', () => {
-  it.each(['/docs', '/docs/guides', '/swagger'])(
-    'are redirected from %s/, below a prefix too',
-    async (path) => {
-      const { status, headers } = await get(`${path}/`);
-      const target = new URL(headers.get('location')!, `http://x/shop${path}/`);
-      expect([status, target.pathname]).toEqual([301, `/shop${path}`]);
-    },
-  );
+it.each(['/docs', '/docs/guides', '/swagger'])(
+  '%s/ redirects to the page, below a prefix too',
+  async (path) => {
+    const { status, headers } = await get(`${path}/`);
+    const target = new URL(headers.get('location')!, `http://x/shop${path}/`);
+    expect([status, target.pathname]).toEqual([301, `/shop${path}`]);
+  },
+);
 
-  it('that do not exist get an HTML page in a browser, with a Content-Security-Policy, and are counted', async () => {
-    const { key } = await service.issueKey({ plan: 'free' });
-    const options = { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' };
-    const { status, text, headers } = await get('/docs/guides/nope/deep', options);
-    expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
-    expect(headers.get('x-ratelimit-remaining')).toBe('59');
-    const forProgram = await get('/docs/guides/nope');
-    expect([headers, forProgram.headers].map((one) => one.get('vary'))).toEqual(
-      Array(2).fill('Origin, Accept'),
-    );
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(linksIn(text, '/docs/guides/nope/deep')).toContain(guidePath('README'));
-    expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
-  });
+it('A browser gets a page for what is not there, with a Content-Security-Policy, and is counted', async () => {
+  const { key } = await service.issueKey({ plan: 'free' });
+  const options = { 'X-API-Key': key, Accept: 'text/html,*/*;q=0.8' };
+  const { status, text, headers } = await get('/docs/guides/nope/deep', options);
+  expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(headers.get('x-ratelimit-remaining')).toBe('59');
+  const forProgram = await get('/docs/guides/nope');
+  expect([headers, forProgram.headers].map((one) => one.get('vary'))).toEqual(
+    Array(2).fill('Origin, Accept'),
+  );
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(linksIn(text, '/docs/guides/nope/deep')).toContain(guidePath('README'));
+  expect((await get('/nope', options)).headers.get('content-type')).toContain('application/json');
 });
 
 it.each(['/', '/openapi.json', '/docs/guides', '/swagger'])(
