@@ -2,6 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import type { ErrorBody } from '../../support/api-caller';
 import { Arrange, aPet } from '../../support/builders';
 import { readYaml } from '../../support/files';
+import { call, earnBan } from '../../support/limits';
 import { type RawAnswer, exchange, requestText } from '../../support/raw-http';
 import { useService } from '../../support/use-service';
 import { RawRequests, expectError, expectOwedHeaders } from './support/raw-requests';
@@ -197,22 +198,23 @@ function send(line: string, fields: string[], body = ''): Promise<RawAnswer> {
   return exchange(service.port, requestText(line, fields, body));
 }
 
-/** Sends as many requests. @returns the header fields that they have */
-async function sendTimes(times: number, fields: string[] = []): Promise<string[]> {
-  for (let sent = 0; sent < times; sent += 1) {
-    await send('GET /pets', fields);
-  }
-  return fields;
-}
-
-async function aKey(limits: Parameters<typeof service.issueKey>[0]): Promise<string[]> {
-  return [`X-API-Key: ${(await service.issueKey(limits)).key}`];
+/** The header field of a new key, of which this many requests are used. */
+async function aKey(limits: Parameters<typeof service.issueKey>[0], used = 0): Promise<string[]> {
+  const { key } = await service.issueKey(limits);
+  await call(service.callerWith(key), used);
+  return [`X-API-Key: ${key}`];
 }
 
 async function aBannedKey(): Promise<string[]> {
-  const field = await sendTimes(2, await aKey({ perMinute: 1, perDay: 1_000 }));
-  service.clock.advance(2_000);
-  return sendTimes(11, field);
+  const { key } = await service.issueKey({ perMinute: 1, perDay: 1_000 });
+  await call(service.callerWith(key), 1);
+  await earnBan(service.callerWith(key), service);
+  return [`X-API-Key: ${key}`];
+}
+
+async function anExhaustedAddress(): Promise<string[]> {
+  await call(service.anonymous(), 60);
+  return [];
 }
 
 const ALL = [...WRONG, ...STRAYING];
@@ -222,13 +224,8 @@ const CHANGES = WRONG.filter(([, line]) => !line.startsWith('GET'));
 const REFUSED: [who: string, refusal: string, requests: Request[], prepare: () => Promise<string[]>][] = [
   ['without a key', '401 missing_api_key', WRONG, () => Promise.resolve([])],
   ['without the scope', '403 insufficient_scope', CHANGES, () => aKey({ scopes: ['read'] })],
-  [
-    'with a key over its limit',
-    '429 rate_limit_exceeded',
-    ALL,
-    async () => sendTimes(2, await aKey({ perMinute: 2, perDay: 1_000 })),
-  ],
-  ['from an address over its limit', '429 rate_limit_exceeded', ALL, () => sendTimes(60)],
+  ['with a key over its limit', '429 rate_limit_exceeded', ALL, () => aKey({ perMinute: 2, perDay: 99 }, 2)],
+  ['from an address over its limit', '429 rate_limit_exceeded', ALL, anExhaustedAddress],
   ['with a banned key', '403 api_key_banned', ALL, aBannedKey],
 ];
 
