@@ -140,15 +140,12 @@ it('The service starts with an empty environment', () => {
   expect(readSettings({})).toEqual(Object.fromEntries(TABLE.map(([, setting, absent]) => [setting, absent])));
 });
 
-test.each(TABLE)(
-  '%s counts as absent when it is empty, and accepts what it should',
-  (variable, setting, absent, good) => {
-    const values = { '': absent, '  ': absent, ...good };
-    for (const [text, value] of Object.entries(values)) {
-      expect(readSettings({ [variable]: text })[setting]).toEqual(value);
-    }
-  },
-);
+test.each(TABLE)('%s is absent if empty, and takes what it should', (variable, setting, absent, good) => {
+  const values = { '': absent, '  ': absent, ...good };
+  for (const [text, value] of Object.entries(values)) {
+    expect(readSettings({ [variable]: text })[setting]).toEqual(value);
+  }
+});
 
 // HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
 test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(

@@ -212,19 +212,16 @@ test.each([
   ['the first byte of a request after empty lines', '\r\n\r\nG'],
   ['header fields without an end', 'GET /pets HTTP/1.1\r\nHost: test\r\n'],
   ['a good request, then one without an end', `${GOOD}GET /pets HTTP/1.1\r\n`],
-])(
-  'a request that does not arrive in time is 408, counted for nobody, and the connection is closed %s',
-  async (_what, bytes) => {
-    impatient.forgetAddress();
-    const connection = await impatient.open(bytes);
-    if (bytes.startsWith(GOOD)) expect((await connection.answer()).status).toBe(200);
-    const answer = await connection.answer();
-    expectError(answer, 408, 'request_timeout', 'nobody');
-    expect(answer.headers.connection).toBe('close');
-    await connection.closed();
-    expect((await impatient.bytes(PREFLIGHT)).headers['x-ratelimit-remaining']).toBe('60');
-  },
-);
+])('a request that is not there in time is 408, and the connection closed: %s', async (_what, bytes) => {
+  impatient.forgetAddress();
+  const connection = await impatient.open(bytes);
+  if (bytes.startsWith(GOOD)) expect((await connection.answer()).status).toBe(200);
+  const answer = await connection.answer();
+  expectError(answer, 408, 'request_timeout', 'nobody');
+  expect(answer.headers.connection).toBe('close');
+  await connection.closed();
+  expect((await impatient.bytes(PREFLIGHT)).headers['x-ratelimit-remaining']).toBe('60');
+});
 
 it('A connection that has brought nothing but empty lines is closed without a response', async () => {
   const connection = await impatient.open('\r\n\r\n\n');

@@ -52,13 +52,10 @@ beforeAll(async () => {
 
 type Path = keyof typeof whole;
 
-it.each<Path>(['/categories', '/pets', '/store/inventory', '/store/orders'])(
-  'GET %s returns whole entries in ascending order of id, without deleted ones and without a next page',
-  async (path) => {
-    const { status, body, headers } = await caller.get<object[]>(path);
-    expect([status, body, headers.has('link')]).toEqual([200, whole[path], false]);
-  },
-);
+it.each(Object.keys(whole) as Path[])('GET %s returns all that is left, in order of id', async (path) => {
+  const { status, body, headers } = await caller.get<object[]>(path);
+  expect([status, body, headers.has('link')]).toEqual([200, whole[path], false]);
+});
 
 /** Each filter, with the places in the whole list of what it lets through. */
 const FILTERS: [path: Path, query: string, places: number[]][] = [
@@ -218,20 +215,17 @@ describe('a list', () => {
     ['characters of four bytes', '/categories?', '🐕'],
     ['characters that JSON escapes', '/categories?', '\u0001'],
     ['quotation marks, by name', '/categories?name=n&', '"'],
-  ])(
-    'ends a page of %s early that would grow past 256 KiB, and continues in Link',
-    async (_what, list, text) => {
-      await fillWithLong(text);
-      const pages = await pagesFrom(`${list}limit=100`);
-      expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `n${index + 100}`));
-      expect(pages.length).toBeGreaterThan(1);
-      const whole = await caller.get(`${list}limit=${pages[0]!.length}`);
-      const larger = await caller.get(`${list}limit=${pages[0]!.length + 1}`);
-      expect(larger.text).toBe(whole.text);
-      expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
-      expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
-    },
-  );
+  ])('ends a page of %s before 256 KiB, and continues in Link', async (_what, list, text) => {
+    await fillWithLong(text);
+    const pages = await pagesFrom(`${list}limit=100`);
+    expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `n${index + 100}`));
+    expect(pages.length).toBeGreaterThan(1);
+    const whole = await caller.get(`${list}limit=${pages[0]!.length}`);
+    const larger = await caller.get(`${list}limit=${pages[0]!.length + 1}`);
+    expect(larger.text).toBe(whole.text);
+    expect(Buffer.byteLength(whole.text)).toBeLessThanOrEqual(256 * 1024);
+    expect(Buffer.byteLength(whole.text)).toBeGreaterThan(240 * 1024);
+  });
 
   it('is read, and so serialised, once for all who wait for it', async () => {
     const categories = service.app.get(CategoriesService);

@@ -86,23 +86,20 @@ it.each([
   },
 );
 
-it.each(['/docs', '/docs/guides/limits', '/swagger'])(
-  'Caches keep the files of %s for ever, under names with their digests',
-  async (page) => {
-    const links = linksIn((await get(page)).text, page).filter((link) => /\.(js|css|png)$/.test(link));
-    expect(links.length).toBeGreaterThan(1);
-    for (const link of links) {
-      const { headers } = await get(link);
-      expect([link, headers.get('cache-control')]).toEqual([link, 'public, max-age=31536000, immutable']);
-      // A page of an instance of another version has another digest in its link; that file is not kept under this name.
-      const other = await get(link.replace(/\.[\w-]{22}\./, '.another.'));
-      expect([other.status, other.headers.get('etag')]).toEqual([200, headers.get('etag')]);
-      expect(other.headers.get('cache-control')).toBe('public, max-age=300');
-      const posted = await exchange(service.port, requestText(`POST ${link}`));
-      expect([posted.status, posted.headers['x-ratelimit-limit']]).toEqual([405, undefined]);
-    }
-  },
-);
+it.each(['/docs', '/docs/guides/limits', '/swagger'])('Caches keep files of %s for ever', async (page) => {
+  const links = linksIn((await get(page)).text, page).filter((link) => /\.(js|css|png)$/.test(link));
+  expect(links.length).toBeGreaterThan(1);
+  for (const link of links) {
+    const { headers } = await get(link);
+    expect([link, headers.get('cache-control')]).toEqual([link, 'public, max-age=31536000, immutable']);
+    // A page of an instance of another version has another digest in its link; that file is not kept under this name.
+    const other = await get(link.replace(/\.[\w-]{22}\./, '.another.'));
+    expect([other.status, other.headers.get('etag')]).toEqual([200, headers.get('etag')]);
+    expect(other.headers.get('cache-control')).toBe('public, max-age=300');
+    const posted = await exchange(service.port, requestText(`POST ${link}`));
+    expect([posted.status, posted.headers['x-ratelimit-limit']]).toEqual([405, undefined]);
+  }
+});
 
 const GZIP = { 'Accept-Encoding': 'gzip' };
 
@@ -224,14 +221,11 @@ it('llms.txt lists the guides and the document, with the address of the service'
   expect(links).toEqual(['/openapi.json', ...GUIDES.map(markdownPath)].map((path) => service.url + path));
 });
 
-it.each(['/docs', '/docs/guides', '/swagger'])(
-  '%s/ redirects to the page, below a prefix too',
-  async (path) => {
-    const { status, headers } = await get(`${path}/`);
-    const target = new URL(headers.get('location')!, `http://x/shop${path}/`);
-    expect([status, target.pathname]).toEqual([301, `/shop${path}`]);
-  },
-);
+it.each(['/docs', '/docs/guides', '/swagger'])('%s/ redirects, below a prefix too', async (path) => {
+  const { status, headers } = await get(`${path}/`);
+  const target = new URL(headers.get('location')!, `http://x/shop${path}/`);
+  expect([status, target.pathname]).toEqual([301, `/shop${path}`]);
+});
 
 it('A browser gets a page for what is not there, with a Content-Security-Policy, and is counted', async () => {
   const { key } = await service.issueKey({ plan: 'free' });
@@ -271,15 +265,12 @@ describe('the root', () => {
     expect([status, headers.get('location'), headers.get('vary')]).toEqual([302, '/docs', 'Origin, Accept']);
   });
 
-  it.each([undefined, '*/*', 'application/json'])(
-    'tells a program where the document is, if it accepts %s',
-    async (accept) => {
-      const { status, headers, text } = await get('/', accept === undefined ? {} : { Accept: accept });
-      const { name, openapi, docs } = JSON.parse(text) as Record<string, string>;
-      expect([status, name]).toEqual([200, 'Pet Store']);
-      expect([(await get(openapi!)).status, (await get(docs!)).status]).toEqual([200, 200]);
-      expect(headers.get('link')).toContain(`<${openapi}>; rel="service-desc"`);
-      expect(headers.has('x-ratelimit-limit')).toBe(false);
-    },
-  );
+  it.each([undefined, '*/*', 'application/json'])('leads a program to the document: %s', async (accept) => {
+    const { status, headers, text } = await get('/', accept === undefined ? {} : { Accept: accept });
+    const { name, openapi, docs } = JSON.parse(text) as Record<string, string>;
+    expect([status, name]).toEqual([200, 'Pet Store']);
+    expect([(await get(openapi!)).status, (await get(docs!)).status]).toEqual([200, 200]);
+    expect(headers.get('link')).toContain(`<${openapi}>; rel="service-desc"`);
+    expect(headers.has('x-ratelimit-limit')).toBe(false);
+  });
 });

@@ -105,51 +105,45 @@ describe('Until its first success a webhook', () => {
     await until(async () => (await deliveries(path, '?status=delivered')).length === 3);
   });
 
-  it.each([410, 429])(
-    'is stopped by a %i although another delivery succeeds in the same turn',
-    async (status) => {
-      const receiver = await startReceiver();
-      const path = await register(receiver);
-      await change(1);
-      await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
-      const held: (() => void)[] = [];
-      receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
-      const turns = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
-      await change(2);
-      await until(() => receiver.received.length === 3);
-      const taken = await Promise.all(turns.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
-      turns.forEach((turn) => turn.mockRestore());
-      const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
-      const refused = { status, error: 'refused', retryAfter: '120' };
-      await first.app.get(DeliveryQueue).recordAndLease([
-        { ...one!, attempt: { status: 204, error: null } },
-        { ...other!, attempt: refused },
-      ]);
-      const sql = 'SELECT enabled, paused_until IS NOT NULL AS "isPaused" FROM webhooks WHERE url = $1';
-      const { rows } = await first.database.pool.query(sql, [receiver.url]);
-      expect(rows).toEqual([{ enabled: status !== 410, isPaused: status === 429 }]);
-      held.forEach((answer) => answer());
-    },
-  );
+  it.each([410, 429])('is stopped by a %i although another delivery succeeds meanwhile', async (status) => {
+    const receiver = await startReceiver();
+    const path = await register(receiver);
+    await change(1);
+    await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+    const held: (() => void)[] = [];
+    receiver.answer = (response) => void held.push(() => response.writeHead(204).end());
+    const turns = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
+    await change(2);
+    await until(() => receiver.received.length === 3);
+    const taken = await Promise.all(turns.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
+    turns.forEach((turn) => turn.mockRestore());
+    const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
+    const refused = { status, error: 'refused', retryAfter: '120' };
+    await first.app.get(DeliveryQueue).recordAndLease([
+      { ...one!, attempt: { status: 204, error: null } },
+      { ...other!, attempt: refused },
+    ]);
+    const sql = 'SELECT enabled, paused_until IS NOT NULL AS "isPaused" FROM webhooks WHERE url = $1';
+    const { rows } = await first.database.pool.query(sql, [receiver.url]);
+    expect(rows).toEqual([{ enabled: status !== 410, isPaused: status === 429 }]);
+    held.forEach((answer) => answer());
+  });
 
-  it.each([204, 410])(
-    'is on probation again when its URL changes, even if the old one answers %i',
-    async (status) => {
-      const [old, next] = [await holdingReceiver(), await holdingReceiver()];
-      const path = await register(old.receiver);
-      await change(1);
-      await until(() => old.receiver.received.length === 1);
-      await caller.patch(path, { url: next.receiver.url });
-      old.answerAll(status);
-      await until(async () => (await deliveries(path))[0]?.attempts === 1);
-      expect((await caller.get(path)).body).toMatchObject({ enabled: true });
-      await change(5);
-      await until(() => next.receiver.received.length === 1);
-      expect(await leasedNext(path, 6)).toEqual([]);
-      expect(next.receiver.received).toHaveLength(1);
-      next.answerAll();
-    },
-  );
+  it.each([204, 410])('is on probation again with a new URL; the old one answers %i', async (status) => {
+    const [old, next] = [await holdingReceiver(), await holdingReceiver()];
+    const path = await register(old.receiver);
+    await change(1);
+    await until(() => old.receiver.received.length === 1);
+    await caller.patch(path, { url: next.receiver.url });
+    old.answerAll(status);
+    await until(async () => (await deliveries(path))[0]?.attempts === 1);
+    expect((await caller.get(path)).body).toMatchObject({ enabled: true });
+    await change(5);
+    await until(() => next.receiver.received.length === 1);
+    expect(await leasedNext(path, 6)).toEqual([]);
+    expect(next.receiver.received).toHaveLength(1);
+    next.answerAll();
+  });
 });
 
 it('After its first success a webhook gets four deliveries at a time from all instances together', async () => {

@@ -90,17 +90,14 @@ describe('webhooks', () => {
       expect((await caller.get<Webhook>(`/webhooks/${id}`)).body.url).toBe(URL);
     });
 
-    test.each([[null], [[]], [undefined]])(
-      '201: enabled by default, and the types %j mean all',
-      async (types) => {
-        const { body } = await caller.post<WebhookWithSecret>('/webhooks', { url: URL, types });
-        expect(body.enabled).toBe(true);
-        expect(body).not.toHaveProperty('types');
-        await caller.patch(`/webhooks/${body.id}`, { types: ['pet.created', 'pet.created'] });
-        const { body: patched } = await caller.get<Webhook>(`/webhooks/${body.id}`);
-        expect(patched.types).toEqual(['pet.created']);
-      },
-    );
+    test.each([[null], [[]], [undefined]])('201: enabled, and the types %j mean all', async (types) => {
+      const { body } = await caller.post<WebhookWithSecret>('/webhooks', { url: URL, types });
+      expect(body.enabled).toBe(true);
+      expect(body).not.toHaveProperty('types');
+      await caller.patch(`/webhooks/${body.id}`, { types: ['pet.created', 'pet.created'] });
+      const { body: patched } = await caller.get<Webhook>(`/webhooks/${body.id}`);
+      expect(patched.types).toEqual(['pet.created']);
+    });
 
     it('409 too_many_webhooks for the eleventh, even for concurrent requests to two instances', async () => {
       const other = await startService({ database: store.database });

@@ -15,12 +15,10 @@ it.each([
   expect(isRefusedStatement(error)).toBe(isRefused);
 });
 
-it.each(['57P01', '57P04', '57P05', '25P03', '25P04', '42501'])(
-  '%s, the end of a connection or of a right, is an outage',
-  (code) => {
-    expect(isDatabaseUnavailable(reported(code))).toBe(true);
-  },
-);
+it('The end of a connection or of a right is an outage', () => {
+  const codes = ['57P01', '57P04', '57P05', '25P03', '25P04', '42501'];
+  expect(codes.filter((code) => !isDatabaseUnavailable(reported(code)))).toEqual([]);
+});
 
 it.each([
   { code: 'CERT_HAS_EXPIRED' },

@@ -71,14 +71,11 @@ describe('a series of refused requests', () => {
     ['23 a minute', 23, 12],
     ['60 a minute', 60, 31],
     ['300 a minute', 300, 151],
-  ])(
-    'of a plan with %s bans with the refusal after ten, or after half of it',
-    (_plan, perMinute, banning) => {
-      const series = (counted: number) => [0, ...Array<number>(counted).fill(2)];
-      expect(refusedAt(series(banning - 1), perMinute)).toBe(false);
-      expect(refusedAt(series(banning), perMinute)).toBe(true);
-    },
-  );
+  ])('of a plan with %s bans after ten refusals, or after half of it', (_plan, perMinute, banning) => {
+    const series = (counted: number) => [0, ...Array<number>(counted).fill(2)];
+    expect(refusedAt(series(banning - 1), perMinute)).toBe(false);
+    expect(refusedAt(series(banning), perMinute)).toBe(true);
+  });
 
   it('ends after 60 seconds, or with the window that refused', () => {
     const counted = Array<number>(30).fill(2);

@@ -22,30 +22,27 @@ function decide(windows: Windows, ban: BanState | null, limits: Limits, now: num
 it.each([
   ['at its end', 100, NOW + 122_000],
   ['when the day is over, if it is exhausted', 2, Date.UTC(2026, 10, 22)],
-])(
-  'during a ban a request will be accepted %s, and the windows are reported as they are',
-  (_when, perDay, acceptedAt) => {
-    const windows = newWindows();
-    const ban = newBanState();
-    const limits = { perMinute: 2, perDay };
-    for (let sent = 0; sent < 3; sent += 1) decide(windows, ban, limits, NOW);
-    for (let sent = 0; sent < 11; sent += 1) decide(windows, ban, limits, NOW + 2_000);
-    for (const now of [NOW + 2_000, NOW + 70_000]) {
-      const decision = decide(windows, ban, limits, now);
-      expect(decision).toMatchObject({
-        outcome: 'banned',
-        acceptedAt,
-        windows: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
-      });
-      expect(rateLimitHeaders(decision, now)).toMatchObject({
-        'X-RateLimit-Remaining': '0',
-        'X-RateLimit-Reset': String(acceptedAt / 1_000),
-        RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
-      });
-    }
-    expect(decide(windows, ban, limits, acceptedAt).outcome).toBe('allowed');
-  },
-);
+])('a banned request will be accepted %s; the windows are as they are', (_when, perDay, acceptedAt) => {
+  const windows = newWindows();
+  const ban = newBanState();
+  const limits = { perMinute: 2, perDay };
+  for (let sent = 0; sent < 3; sent += 1) decide(windows, ban, limits, NOW);
+  for (let sent = 0; sent < 11; sent += 1) decide(windows, ban, limits, NOW + 2_000);
+  for (const now of [NOW + 2_000, NOW + 70_000]) {
+    const decision = decide(windows, ban, limits, now);
+    expect(decision).toMatchObject({
+      outcome: 'banned',
+      acceptedAt,
+      windows: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: perDay - 2 }],
+    });
+    expect(rateLimitHeaders(decision, now)).toMatchObject({
+      'X-RateLimit-Remaining': '0',
+      'X-RateLimit-Reset': String(acceptedAt / 1_000),
+      RateLimit: expect.stringContaining(`"day";r=${perDay - 2};`) as string,
+    });
+  }
+  expect(decide(windows, ban, limits, acceptedAt).outcome).toBe('allowed');
+});
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);
 const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
