@@ -1,6 +1,7 @@
 import { ClientsService } from '../../../../src/modules/auth';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
+import { startService } from '../../../support/service';
 import { useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 import type { ErrorBody } from '../../../support/api-caller';
@@ -120,20 +121,28 @@ describe('an Idempotency-Key that is in use', () => {
     expect((await caller.get(`/store/inventory/${other.id}`)).body).toMatchObject({ quantity: 5 });
   });
 
-  it('409: while the first request is running, and the 409 is not stored', async () => {
+  it('409: while the first request is running, on every instance, and the 409 is not stored', async () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
-    const sender = withNewKey();
+    const [{ key }, own] = [await service.issueKey(), newKey()];
+    const sender = service.callerWith(key).with(own);
+    const other = await startService({ database: service.database });
+    const elsewhere = other.callerWith(key).with(own);
     const { first } = await whileLocked(service.database.pool, petId, async () => {
       const running = sender.post<Order>('/store/orders', { petId });
       await untilClaimed();
       // What the first one asks for is not known yet, so another body learns the same.
-      for (const quantity of [1, 2]) {
-        const refused = await sender.post('/store/orders', { petId, quantity });
+      for (const [one, quantity] of [
+        [sender, 1],
+        [sender, 2],
+        [elsewhere, 1],
+      ] as const) {
+        const refused = await one.post('/store/orders', { petId, quantity });
         expect(refused.body).toMatchObject(IN_PROGRESS);
         expect(refused.headers.get('retry-after')).toBe('1');
       }
       return { first: running };
     });
+    await other.close();
     expect((await first).status).toBe(201);
     const third = await sender.post<Order>('/store/orders', { petId });
     expect(third).toMatchObject({ status: 201, text: (await first).text });
