@@ -141,8 +141,7 @@ describe('an Idempotency-Key that is in use', () => {
         expect(refused.headers.get('retry-after')).toBe('1');
       }
       return { first: running };
-    });
-    await other.close();
+    }).finally(() => other.close());
     expect((await first).status).toBe(201);
     const third = await sender.post<Order>('/store/orders', { petId });
     expect(third).toMatchObject({ status: 201, text: (await first).text });
