@@ -1,12 +1,12 @@
 import { ClientsService } from '../../../../src/modules/auth';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
-import { startService } from '../../../support/service';
-import { useStore } from '../../../support/use-service';
+import { useService, useStore } from '../../../support/use-service';
 import { whileLocked } from '../../../support/while-locked';
 import type { ErrorBody } from '../../../support/api-caller';
 
 const { service, caller, arrange } = useStore();
+const other = useService(() => ({ database: service.database }));
 let keys = 0;
 const newKey = () => ({ 'Idempotency-Key': `key ${(keys += 1)}` });
 const withNewKey = () => caller.with(newKey());
@@ -125,7 +125,6 @@ describe('an Idempotency-Key that is in use', () => {
     const { id: petId } = await arrange.pet(aPet(), 5);
     const [{ key }, own] = [await service.issueKey(), newKey()];
     const sender = service.callerWith(key).with(own);
-    const other = await startService({ database: service.database });
     const elsewhere = other.callerWith(key).with(own);
     const { first } = await whileLocked(service.database.pool, petId, async () => {
       const running = sender.post<Order>('/store/orders', { petId });
@@ -141,7 +140,7 @@ describe('an Idempotency-Key that is in use', () => {
         expect(refused.headers.get('retry-after')).toBe('1');
       }
       return { first: running };
-    }).finally(() => other.close());
+    });
     expect((await first).status).toBe(201);
     const third = await sender.post<Order>('/store/orders', { petId });
     expect(third).toMatchObject({ status: 201, text: (await first).text });
