@@ -16,11 +16,30 @@ export interface Register {
   operations: Operation[];
 }
 
+/** The stock of a pet that is ordered. */
+export interface Stock {
+  initial: number;
+  final: number;
+  adjustments: { by: number; isUnknown: boolean }[];
+  /** The ids of the orders that were acknowledged for a request, which may have been sent repeatedly with one Idempotency-Key. */
+  acknowledged: Record<string, number[]>;
+  /** Orders whose outcome is unknown. */
+  unknownOrders: number;
+  orders: { id: number; quantity: number; isCancelled: boolean }[];
+}
+
+export interface History {
+  seed: number;
+  registers: Record<string, Register>;
+  stocks: Record<string, Stock>;
+}
+
 /** Says why no order of the operations explains what was acknowledged; an empty list if one does. */
-export function contradictionsIn(registers: Record<string, Register>): string[] {
-  return Object.entries(registers).flatMap(([name, one]) =>
-    ofRegister(one).map((text) => `${name}: ${text}`),
-  );
+export function contradictionsIn({ registers, stocks }: History): string[] {
+  return [
+    ...Object.entries(registers).flatMap(([name, one]) => ofRegister(one).map((text) => `${name}: ${text}`)),
+    ...Object.entries(stocks).flatMap(([name, one]) => ofStock(one).map((text) => `${name}: ${text}`)),
+  ];
 }
 
 interface Write extends Operation {
@@ -110,4 +129,35 @@ function chainFrom(first: Write): Operation[][] {
 
 function endOf({ answered }: Operation): number {
   return answered ?? Infinity;
+}
+
+function ofStock({ initial, final, adjustments, acknowledged, unknownOrders, orders }: Stock): string[] {
+  const found: string[] = [];
+  const placed = new Map<number, string>();
+  for (const [request, ids] of Object.entries(acknowledged)) {
+    if (new Set(ids).size > 1) found.push(`the request ${request} placed the orders ${ids.join()}`);
+    const other = placed.get(ids[0]!);
+    if (other !== undefined) found.push(`the requests ${other} and ${request} placed one order`);
+    placed.set(ids[0]!, request);
+  }
+  const missing = [...placed.keys()].filter((id) => !orders.some((order) => order.id === id));
+  if (missing.length > 0) found.push(`the orders ${missing.join()} are lost`);
+  const more = orders.length - placed.size + missing.length;
+  if (more > unknownOrders) {
+    found.push(`${more} orders were not acknowledged, and ${unknownOrders} may have been placed`);
+  }
+  const open = orders.filter(({ isCancelled }) => !isCancelled);
+  const known = adjustments.filter(({ isUnknown }) => !isUnknown);
+  const sum =
+    initial +
+    known.reduce((total, { by }) => total + by, 0) -
+    open.reduce((total, one) => total + one.quantity, 0);
+  let possible = new Set([sum]);
+  for (const { by } of adjustments.filter(({ isUnknown }) => isUnknown)) {
+    possible = new Set([...possible].flatMap((one) => [one, one + by]));
+  }
+  if (final < 0 || !possible.has(final)) {
+    found.push(`${final} units are left instead of ${[...possible].join(' or ')}`);
+  }
+  return found;
 }

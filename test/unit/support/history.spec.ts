@@ -1,4 +1,5 @@
-import { type Operation, contradictionsIn } from '../../support/history';
+import { readFileSync } from 'node:fs';
+import { type History, type Operation, type Stock, contradictionsIn } from '../../support/history';
 
 /** Reads steps such as `write b 0-3 over a`: what was done, its value, when it was sent and answered, and what it replaced. */
 const STEP = /^(?<kind>read|write) (?<value>\w) (?<sent>\d)-(?<answered>\d)?(?: over (?<replaced>\w))?$/;
@@ -9,7 +10,8 @@ function operationOf(step: string): Operation {
 }
 
 function ofRegister(...steps: string[]): string[] {
-  return contradictionsIn({ category: { initial: 'a', operations: steps.map(operationOf) } });
+  const category = { initial: 'a', operations: steps.map(operationOf) };
+  return contradictionsIn({ seed: 0, registers: { category }, stocks: {} });
 }
 
 it.each([
@@ -35,3 +37,48 @@ it.each([
 ])('A history contradicts itself: %s', (_what, contradiction, ...steps) => {
   expect(ofRegister(...steps)).toEqual([expect.stringContaining(contradiction)]);
 });
+
+const STOCK: Stock = {
+  initial: 10,
+  final: 8,
+  adjustments: [{ by: 1, isUnknown: false }],
+  acknowledged: { 'key 1': [1, 1], 'key 2': [2] },
+  unknownOrders: 0,
+  orders: [
+    { id: 1, quantity: 3, isCancelled: false },
+    { id: 2, quantity: 4, isCancelled: true },
+  ],
+};
+
+it.each<[expected: string | undefined, change: Partial<Stock>]>([
+  [undefined, {}],
+  [
+    undefined,
+    {
+      final: 9,
+      adjustments: [
+        { by: 1, isUnknown: false },
+        { by: 1, isUnknown: true },
+      ],
+    },
+  ],
+  ['9 units are left instead of 8', { final: 9 }],
+  ['the request key 1 placed the orders 1,2', { acknowledged: { 'key 1': [1, 2] }, unknownOrders: 1 }],
+  [
+    'the requests key 1 and key 2 placed one order',
+    { acknowledged: { 'key 1': [1], 'key 2': [1] }, unknownOrders: 1 },
+  ],
+  ['the orders 3 are lost', { acknowledged: { a: [1], b: [2], c: [3] } }],
+  ['1 orders were not acknowledged', { acknowledged: { a: [1] } }],
+])('The stock of a pet: %s', (expected, change) => {
+  const found = contradictionsIn({ seed: 0, registers: {}, stocks: { pet: { ...STOCK, ...change } } });
+  expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
+});
+
+// HISTORY=file npx jest test/unit/support/history.spec.ts
+const { HISTORY } = process.env;
+if (HISTORY !== undefined) {
+  it('The saved history is explained', () => {
+    expect(contradictionsIn(JSON.parse(readFileSync(HISTORY, 'utf8')) as History)).toEqual([]);
+  });
+}
