@@ -3,6 +3,7 @@
 // - a response, from its end until the caller has read it (added to its request)
 // - received bytes that belong to no request yet, such as half of a header section (`unfinished`)
 // Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
+import { AsyncResource } from 'node:async_hooks';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { ApiError } from './errors';
@@ -28,7 +29,16 @@ interface Parser {
   socket: Socket;
   /** Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. */
   0: (this: Parser) => void;
+  /**
+   * Node's HTTP parser calls this function when the header section of a request has arrived. Node's function creates the
+   * response and emits `request`.
+   * @returns 0 to parse the body, or `STOP_PARSING`
+   */
+  onIncoming: (request: AccountedRequest, keepAlive: boolean) => number;
 }
+
+/** With this result of `onIncoming`, Node's parser ignores the rest of the received bytes. */
+export const STOP_PARSING = 2;
 
 interface ParsedSocket extends Socket {
   parser: Parser;
@@ -106,16 +116,23 @@ export class AccountedResponse<
 }
 
 export class Connection {
-  newest?: AccountedResponse;
+  /** The response to the latest request that has started. */
+  running?: AccountedResponse;
+  /**
+   * Requests that start once earlier responses are sent. Node does not know these requests yet, so that they are freed
+   * with the connection, also while the handler of the running request keeps Node's own objects.
+   */
+  waiting: { request: AccountedRequest; keepAlive: boolean }[] = [];
   /** Set if the rest of the newest request's body cannot be read. */
   brokenBy?: ApiError;
-  waiting = 0;
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
   private assignedBytes = 0;
   isMessageArriving = false;
-  private isDestroyed = false;
+  private context?: AsyncResource;
+  isDestroyed = false;
+  readonly passToNode: Parser['onIncoming'];
   /** Aborted when the caller closes the connection or its sending side. */
   readonly ended = new AbortController();
 
@@ -123,21 +140,38 @@ export class Connection {
     readonly socket: Socket,
     readonly caller: Caller | undefined,
     private readonly onChange: (connection: Connection, addedBytes: number) => void,
+    onRequest: (connection: Connection, request: AccountedRequest, keepAlive: boolean) => number,
   ) {
     const parsed = socket as ParsedSocket;
     connections.set(socket, this);
     parsed.parser[0] = noteMessageBegin;
+    this.passToNode = parsed.parser.onIncoming;
+    parsed.parser.onIncoming = (request, keepAlive) => onRequest(this, request, keepAlive);
     parsed._unrefTimer = () => {
       (Socket.prototype as ParsedSocket)._unrefTimer.call(socket);
       this.noteRead(socket);
     };
-    socket.once('end', () => this.ended.abort());
+    socket.once('end', () => {
+      this.ended.abort();
+      if (this.running !== undefined && this.waiting.length > 0) {
+        // Node closes the connection after the response that it believes to be the last one.
+        Object.assign(this.running, { _last: false });
+      }
+    });
     socket.once('close', () => {
       this.ended.abort();
+      this.waiting = [];
       this.change(-this.heldBytes);
     });
   }
 
+  /** Returns the newest request if its response is not sent yet. */
+  get newest(): AccountedRequest | undefined {
+    const { running, waiting } = this;
+    return waiting.at(-1)?.request ?? (running === undefined || isSent(running) ? undefined : running.req);
+  }
+
+  /** Counts a request whose header section has arrived. */
   take(request: AccountedRequest): void {
     const { rawHeaders, url = '' } = request;
     let length = url.length;
@@ -163,10 +197,19 @@ export class Connection {
     request.heldBytes = 0;
   }
 
-  /** Stops counting the memory of the newest request if its response is sent. */
+  /**
+   * Returns the async context in which waiting requests start. The requests of a connection share one context, because a
+   * packet can have thousands of requests.
+   */
+  asyncContext(): AsyncResource {
+    this.context ??= new AsyncResource('Connection');
+    return this.context;
+  }
+
+  /** Stops counting the memory of the latest started request if its response is sent. */
   settle(): void {
-    if (this.newest !== undefined && isSent(this.newest)) {
-      this.release(this.newest.req);
+    if (this.running !== undefined && isSent(this.running)) {
+      this.release(this.running.req);
     }
   }
 
@@ -177,6 +220,7 @@ export class Connection {
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);
     this.isDestroyed = true;
+    this.waiting = [];
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
@@ -188,7 +232,8 @@ export class Connection {
 
   /** Counts received bytes that belong to no request yet, such as half of a header section. */
   private noteRead({ bytesRead }: Socket): void {
-    const isRefused = this.newest?.writableEnded && !this.newest.req.complete;
+    const { running, waiting } = this;
+    const isRefused = waiting.length === 0 && running?.writableEnded && !running.req.complete;
     if (isRefused || !this.isMessageArriving) {
       this.assignedBytes = bytesRead;
     }

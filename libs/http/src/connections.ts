@@ -1,9 +1,15 @@
-import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { type AccountedRequest, type AccountedResponse, type Caller, Connection, isSent } from './connection';
+import {
+  type AccountedRequest,
+  type AccountedResponse,
+  type Caller,
+  Connection,
+  STOP_PARSING,
+  isSent,
+} from './connection';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
 import { JSON_TYPE } from './representation';
 
@@ -57,7 +63,13 @@ export class Connections {
         this.noteRefusal('address');
         return;
       }
-      this.all.set(socket, new Connection(socket, caller, (...changed) => this.account(...changed)));
+      const connection = new Connection(
+        socket,
+        caller,
+        (...changed) => this.account(...changed),
+        (...arrived) => this.admit(...arrived),
+      );
+      this.all.set(socket, connection);
       if (caller !== undefined) {
         caller.connections += 1;
         this.callers.set(name!, caller);
@@ -135,55 +147,78 @@ export class Connections {
     );
   }
 
-  /** Calls `begin` once the previous response on the connection is sent, so that responses do not fill the memory. */
-  takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
-    const { socket } = request;
-    const connection = this.all.get(socket);
-    connection?.take(request);
-    if (connection === undefined || !this.all.has(socket) || socket.destroyed) {
-      return;
+  /**
+   * Starts a request whose header section has arrived, or lets the request wait until the earlier responses on its
+   * connection are sent, so that responses do not fill the memory.
+   * @returns what Node's parser does next (`onIncoming`)
+   */
+  private admit(connection: Connection, request: AccountedRequest, keepAlive: boolean): number {
+    const { socket, running, waiting } = connection;
+    if (request.method === 'CONNECT') {
+      return connection.passToNode(request, keepAlive);
     }
-    const previous = connection.newest;
-    connection.newest = response;
-    if (previous === undefined || isSent(previous)) {
-      this.start(connection, previous, response, begin);
-      return;
+    connection.take(request);
+    if (connection.isDestroyed || socket.destroyed) {
+      return STOP_PARSING;
     }
-    connection.waiting += 1;
-    if (connection.waiting >= MAX_WAITING) {
+    if (running === undefined || isSent(running)) {
+      return connection.passToNode(request, keepAlive);
+    }
+    // Node ignores an upgrade, too, but only once it has the request.
+    Object.assign(request, { upgrade: false });
+    waiting.push({ request, keepAlive });
+    if (waiting.length === 1) {
+      this.startNextAfter(running, connection);
+    }
+    if (waiting.length >= MAX_WAITING) {
       // Pause in the next tick, because Node resumes reading as soon as the current request is complete.
       process.nextTick(() => socket.pause());
     }
-    const leaveQueue = (): void => {
-      if (!socket.writable) {
-        return;
-      }
-      connection.waiting -= 1;
-      if (connection.waiting < MAX_WAITING && socket.isPaused()) {
-        socket.resume();
-      }
-      this.start(connection, previous, response, begin);
-    };
-    // Start in the async context of this request. Otherwise Node would treat the request as a part of the previous one.
-    previous.once('close', AsyncResource.bind(leaveQueue));
+    return 0;
   }
 
-  private start(
-    connection: Connection,
-    previous: AccountedResponse | undefined,
-    response: AccountedResponse,
-    begin: () => void,
-  ): void {
+  private startNextAfter(response: AccountedResponse, connection: Connection): void {
+    // Start in the connection's context. Otherwise Node would treat the request as a part of the previous one.
+    const context = connection.asyncContext();
+    response.once('finish', () => context.runInAsyncScope(() => this.startNext(connection)));
+  }
+
+  private startNext(connection: Connection): void {
+    const { socket, waiting } = connection;
+    if (!socket.writable) {
+      connection.waiting = [];
+      return;
+    }
+    const next = waiting.shift()!;
+    if (waiting.length < MAX_WAITING && socket.isPaused()) {
+      socket.resume();
+    }
+    connection.passToNode(next.request, next.keepAlive);
+    if (waiting.length > 0) {
+      this.startNextAfter(connection.running!, connection);
+    }
+  }
+
+  /** Calls `begin`, which answers the request. The previous response on the connection is sent. */
+  takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
+    const { socket } = request;
+    const connection = this.all.get(socket);
+    if (connection === undefined || socket.destroyed) {
+      return;
+    }
+    const { running: previous, waiting, brokenBy } = connection;
     if (previous !== undefined) {
       connection.release(previous.req);
     }
+    connection.running = response;
+    const isNewest = waiting.length === 0;
     // Only the response to the newest request closes the connection: closing it earlier would lose the later requests.
-    if (this.ending && connection.newest === response) {
+    if (isNewest && (this.ending || socket.readableEnded)) {
       response.shouldKeepAlive = false;
     }
     begin();
-    if (connection.brokenBy !== undefined && connection.newest === response) {
-      failBody(response.req, connection.brokenBy);
+    if (isNewest && brokenBy !== undefined) {
+      failBody(request, brokenBy);
     }
   }
 
@@ -199,7 +234,7 @@ export class Connections {
     }
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
-    if (isTimedOut && waiting > 0) {
+    if (isTimedOut && waiting.length > 0) {
       // Ignore the timeout of a request that waits for earlier responses: the service is late, not the caller.
       return;
     }
@@ -211,15 +246,15 @@ export class Connections {
     // After CONNECT, Node leaves the socket to the service: ignore errors of the socket, and discard its bytes.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
-    if (newest !== undefined && !isSent(newest)) {
-      if (!newest.req.complete) {
-        connection.brokenBy = error;
-        if (waiting === 0) {
-          failBody(newest.req, error);
-        }
-        return;
+    if (newest?.complete === false) {
+      connection.brokenBy = error;
+      if (waiting.length === 0) {
+        failBody(newest, error);
       }
-      await once(newest, 'close');
+      return;
+    }
+    while (connection.newest !== undefined) {
+      await once(connection.running!, 'close');
     }
     const headers = await headersOf();
     if (socket.writable) {
@@ -230,9 +265,9 @@ export class Connections {
   /** From now on, every response closes its connection, so that callers open their next connection to another replica. */
   announceEnd(): void {
     this.ending = true;
-    for (const { newest, waiting } of this.all.values()) {
-      if (newest?.headersSent === false && waiting === 0) {
-        newest.shouldKeepAlive = false;
+    for (const { running, waiting } of this.all.values()) {
+      if (running?.headersSent === false && waiting.length === 0) {
+        running.shouldKeepAlive = false;
       }
     }
   }
@@ -258,7 +293,7 @@ export class Connections {
 
   private closeUnused(): void {
     for (const [socket, { newest }] of this.all) {
-      if (newest === undefined || isSent(newest)) {
+      if (newest === undefined) {
         socket.destroySoon();
       }
     }

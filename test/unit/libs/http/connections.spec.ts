@@ -82,6 +82,23 @@ describe('Pipelined requests', () => {
     expect([pending.length, connections.open]).toEqual([1, 0]);
   });
 
+  it('are all answered, also if the caller closes the sending side', async () => {
+    const connection = await open();
+    await pipeline(connection, 2);
+    connection.end();
+    await once(disconnectSignalOf(pending[0]!.req.socket), 'abort');
+    const second = once(server, 'asked');
+    pending[0]!.end('first');
+    await second;
+    pending[1]!.end('second');
+    const answers = [await connection.answer(), await connection.answer()];
+    expect(answers.map(({ text, headers }) => [text, headers.connection])).toEqual([
+      ['first', 'keep-alive'],
+      ['second', 'close'],
+    ]);
+    await connection.closed();
+  });
+
   it('are no longer read while 16 wait, and are all answered in their order', async () => {
     const [count, accepted] = [4_000, once(server, 'connection') as Promise<[Socket]>];
     const connection = await open();
