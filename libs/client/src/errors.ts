@@ -91,7 +91,10 @@ export function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Returns the cursor of the next page. The link itself may name another server, which must not get the API key. */
+/**
+ * Returns the cursor of the next page from the `Link` header. Uses only the cursor, not the address in that header: the
+ * address may name another server, and that server must not get the API key.
+ */
 export function nextCursor(headers: Headers): string | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return new URLSearchParams(target?.split('?')[1]).get('cursor') ?? undefined;

@@ -28,7 +28,8 @@ export const COMMANDER_OPTIONS = {
       return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
     },
     formatHelp(this: Help, command: Commander, help: Help): string {
-      // For an unknown subcommand, commander asks for the help of the command above. Report the unknown one instead.
+      // For an unknown subcommand, commander prints the help of the parent command. Throw an error that names the unknown
+      // subcommand instead.
       const [name] = command.args;
       if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) {
         subcommandOf(command, name);

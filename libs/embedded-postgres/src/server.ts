@@ -34,7 +34,10 @@ export interface Server {
 
 export class ServerInUseError extends EmbeddedPostgresError {}
 
-/** Signals with which people and systems stop a server. After any other signal, the server would crash again. */
+/**
+ * Signals with which people and systems stop a server. A server that any other signal has ended is not restarted,
+ * because the server would probably crash again.
+ */
 const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
 const NOT_LISTENING_CODES = ['ENOENT', 'ECONNREFUSED'];

@@ -77,10 +77,10 @@ export function Id(options: FieldOptions): PropertyDecorator {
 }
 
 /**
- * Parameter decorator for an id in the path, which the handler gets as a number. Any other text is refused with 400
+ * Parameter decorator for an id in the path. The handler gets a number. A text that is no id is refused with 400
  * `validation_failed`.
- * @param example an id for the OpenAPI document. Testing tools may send the example, so an operation that deletes needs
- * another example than an operation that reads
+ * @param example the id in the OpenAPI document. Operations that delete need an example of their own: a testing tool
+ * that sends the examples would otherwise delete what the reading operations ask for
  */
 export function IdParam(name: string, description: string, example = 1): ParameterDecorator {
   const transform = (text: string) => {

@@ -29,7 +29,10 @@ export function trimmed(text: string): string {
 
 /** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
 const UNROUTED_PATH = '/%25/';
-/** Replaces the target of `OPTIONS *`, which is no path. The router accepts only paths, and no route has this path. */
+/**
+ * The path that replaces the target of `OPTIONS *`, because the router accepts only paths and `*` is none. No route has
+ * this path, so the request is answered like one for an unknown path.
+ */
 export const WHOLE_SERVICE = '/%25/*';
 
 /** Returns the target as path and query (RFC 9112, section 3.2). An undecodable path becomes one that no route has. */

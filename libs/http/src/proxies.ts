@@ -1,4 +1,4 @@
-// Addresses, and the path prefix that a trusted proxy has removed.
+// Finds the address of the caller of a request, and the path prefix that a trusted proxy has removed from the request's path.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';

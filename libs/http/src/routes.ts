@@ -6,7 +6,10 @@ import { ApiTags, DECORATORS } from '@nestjs/swagger';
 import type { FastifyContextConfig } from 'fastify';
 import type { AnyDefinedError } from './errors';
 
-/** Adds facts to a route's Fastify configuration. Nest's `RouteConfig` would replace those of earlier decorators. */
+/**
+ * Decorator that adds entries to a route's Fastify configuration. Nest's `RouteConfig` would replace the entries that
+ * earlier decorators have added.
+ */
 export function AddRouteConfig(facts: FastifyContextConfig): MethodDecorator {
   return (_target, _key, { value: handler }) => {
     const all = { ...routeConfigOf(handler as object), ...facts };

@@ -20,7 +20,10 @@ type Schemas = Record<string, SchemaObject>;
 
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';
 
-/** Turns the notes of decorators into parameters, responses and headers of the document. */
+/**
+ * Completes the document that @nestjs/swagger has generated: adds the parameters, responses and headers that the
+ * decorators of an operation have noted in its description (`NOTES`).
+ */
 export function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {
     schemas: { ...components.schemas, ...schemas() },

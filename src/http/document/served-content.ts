@@ -8,7 +8,10 @@ import { LRUCache } from 'lru-cache';
 import { JSON_TYPE, entityTag, isNotModified } from '#libs/http';
 import { byteLengthOf, compressPart, gzipFile, storedBlock } from './gzip-parts';
 
-/** Stands for the service's address in documents and pages. A response has the address that the caller used. */
+/**
+ * Stands for the service's address in stored documents and pages. Each response replaces this text by the address that
+ * the caller used.
+ */
 export const ADDRESS_PLACEHOLDER = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;

@@ -102,7 +102,10 @@ export class OrdersService {
     });
   }
 
-  /** Finds the pet to lock before the order is read, which is safe, because the pet of an order never changes. */
+  /**
+   * Returns the pet of an order without locking the order. A command needs the id in order to lock the pet first, and the
+   * pet of an order never changes.
+   */
   private async petOf(id: number, source: CommandSource): Promise<number> {
     return (await this.get(id, source.caller)).petId;
   }

@@ -31,7 +31,10 @@ import {
 
 type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
-/** What this module needs to know about stock. Inventory implements the class, because inventory depends on pets. */
+/**
+ * What this module needs to know about stock. The inventory module implements the class: inventory imports pets, so pets
+ * must not import inventory.
+ */
 export abstract class PetStock {
   /**
    * Returns what a command needs in order to use the stock of a pet: the pet is locked first, so that no other command

@@ -60,7 +60,10 @@ export class Webhook {
   @Column('boolean', { default: false })
   quick!: boolean;
 
-  /** Until the first success, nothing is sent before this time, so that a broken receiver gets few requests. */
+  /**
+   * Earliest time of the next delivery while no delivery to the webhook has succeeded yet. A receiver that never worked
+   * gets few requests this way.
+   */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
 

@@ -73,8 +73,9 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. A weaker request succeeds even while another transaction holds
- * the row and is about to change it, so a batch that sent both requests could decide on an outdated row.
+ * Keeps only the strongest lock request for each row. The weaker request would not wait for a transaction that holds the
+ * row and is about to change the row. It would return the row as it is before that change, and the batch could decide on
+ * that outdated row.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();

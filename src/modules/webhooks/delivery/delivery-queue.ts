@@ -231,10 +231,10 @@ export class DeliveryQueue {
   }
 
   /**
-   * Records the outcomes of attempts, disables webhooks whose receivers have ended, and leases due deliveries for this
-   * process, in one transaction. Slow receivers do not delay quick ones. If many webhooks have due deliveries, leases
-   * only a few of each webhook, so that all webhooks get a slot; `hasMore` then says that the rest may be leased at
-   * once.
+   * Records the outcomes of attempts, disables webhooks whose receivers answer 410 or fail for five days, and leases due
+   * deliveries for this process, in one transaction. Deliveries to slow receivers have a limit of their own, so that they
+   * do not delay deliveries to quick receivers. If many webhooks have due deliveries, only a few of each webhook are
+   * leased. `hasMore` is then true, and the caller may lease the next ones immediately.
    * @param finished the deliveries whose outcomes are recorded
    * @param current the deliveries that this process is still sending; undefined to lease no deliveries
    */

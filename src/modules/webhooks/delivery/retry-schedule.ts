@@ -2,7 +2,10 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Milliseconds to wait after the first failed attempt, the second, and so on. Then the delivery has failed. */
+/**
+ * Milliseconds to wait after the first failed attempt, after the second, and so on. If the attempt after the last pause
+ * fails, too, then the delivery has failed.
+ */
 export const PAUSES_MS = [
   5 * SECOND,
   5 * MINUTE,
