@@ -19,13 +19,16 @@ import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings';
 
-/** The stages of a request, in order. Without a route or with an unreadable body, it goes straight to `ErrorFilter`. */
+/**
+ * The stages of every request, in this order. A request without a route or with an unreadable body skips the other
+ * stages and goes straight to `ErrorFilter`.
+ */
 const PIPELINE = [
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and checks its rate limits (403, 429)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // ends deprecated operations after their sunset (410)
   { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters and unexpected bodies (400)
-  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets the ETag (304 if it matches) and other header fields
+  { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets header fields, and responds 304 if the ETag matches
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // refuses invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // turns every failure into an error response
 ];

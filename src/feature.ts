@@ -6,7 +6,10 @@ import type { Registry } from 'prom-client';
 import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
 import type { Settings } from './settings';
 
-/** Everything that a folder of `src/modules` adds to the application: a feature can be removed with its folder. */
+/**
+ * Everything that a folder of `src/modules` adds to the application. The folder declares all of this itself, so that a
+ * feature can be removed with its folder.
+ */
 export interface Feature {
   module: Type;
   /** The module to load for commands. Default: `module`. */
@@ -26,9 +29,12 @@ export interface Feature {
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 
-/** Sockets that a feature opens to servers of callers. A process with few file descriptors limits the number. */
+/**
+ * Sockets that a feature opens to servers of callers. A process that may open only few file descriptors limits the
+ * number of these sockets.
+ */
 export interface OutgoingSockets {
-  /** What the sockets are for, in the plural, as the start of a warning names it. */
+  /** What uses the sockets, as a noun in the plural for a log message, for example `webhooks`. */
   name: string;
   max: number;
   limit(app: NestFastifyApplication, sockets: number): void;
@@ -52,5 +58,8 @@ export interface ClientDependent {
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }
 
-/** A file that belongs to an embedded database. `hint` says what to do with the file if the database is copied. */
+/**
+ * A file that belongs to an embedded database. `hint` tells the operator what to do with the file if the database is
+ * copied.
+ */
 export type CopiedFile = Record<'path' | 'hint', string>;

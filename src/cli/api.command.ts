@@ -8,7 +8,7 @@ type Field = [name: string, text: string];
 
 /**
  * Returns a parser for an option that may be repeated.
- * @param pattern its first group is the name of a field, its second group the value
+ * @param pattern a regular expression: its first group matches the name of a field, its second group the value
  */
 function fieldsAs(pattern: RegExp, form: string) {
   return (given: string, before: Field[] = []): Field[] => {
@@ -60,7 +60,8 @@ export class ApiCommand extends BaseCommand {
     const header = 'a header field; repeat the option for more';
     command
       .summary(SUMMARY)
-      // Commander allows no optional argument before a required one, so a single argument is the path.
+      // Commander allows no optional argument before a required one, so the optional method cannot come first. If only
+      // one argument is given, this argument is the path, and the method is GET.
       .argument('<method-or-path>', 'GET, HEAD, POST, PUT, PATCH, DELETE; or the path, for GET')
       .argument('[path]', 'path of an operation, such as /store/orders/1')
       .option('-f, --field <name=value>', field, fieldIn)
@@ -151,7 +152,10 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** Returns the URL of the next page, or undefined if it is on another server, which must not receive the API key. */
+/**
+ * Returns the URL of the next page. Returns undefined if that URL is on another server, because another server must not
+ * receive the API key.
+ */
 function nextPage({ headers }: Response, url: URL): URL | undefined {
   const [, target] = /<([^<>]*)>; rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const next = target === undefined ? undefined : new URL(target, url);

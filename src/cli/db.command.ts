@@ -32,7 +32,7 @@ import { databaseUrl } from '../runtime/database-url';
 import { SeedService } from '../runtime/seed';
 import { openStore } from './store';
 
-/** Tables that are not copied, because their rows are true only for the source. */
+/** Tables that are not copied, because their rows describe only the source: its running instances and its identity. */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 
@@ -142,7 +142,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    // Fall back to the code, because the error of a failed connection may have no message.
+    // If the error has no message, as may happen when a connection fails, show the code of the error instead.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = (message || (code ?? String(error))).replace(/\.$/, '');
     throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
@@ -170,7 +170,7 @@ async function copyToFolder(
     await rename(partial, folder);
     return tables;
   } finally {
-    // Ignore an error, which would hide the reason why the copy failed.
+    // Ignore an error of `rm`, because such an error would hide the reason why the copy failed.
     await rm(partial, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -21,7 +21,9 @@ type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 export class StatusCommand extends BaseCommand {
   readonly examples = ['status', 'status --json'];
 
-  /** Prints the status. Ends with exit code 1 if there is a problem, so that scripts notice. */
+  /**
+   * Prints the status. If there is a problem, the command ends with exit code 1, so that scripts notice the problem.
+   */
   protected async execute(options: OutputOptions): Promise<void> {
     const settings = readSettings(process.env);
     const { redisUrl } = settings;

@@ -29,8 +29,8 @@ export class OpenedStore extends StoreConnection {
   }
 
   /**
-   * Opens the database for a command. An embedded database is also migrated.
-   * @throws OperatorError if migrations are missing in another database
+   * Opens the database for a command. If the database is embedded, also runs its pending migrations.
+   * @throws OperatorError if another database than the embedded one lacks migrations
    */
   async open(): Promise<void> {
     const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
