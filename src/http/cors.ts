@@ -6,12 +6,17 @@ import { HEADERS } from './document/components';
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
-/** Headers that scripts of other origins may read. `Date` helps to interpret the reset times of limits. */
+/**
+ * Response headers that scripts of other origins may read. Scripts need `Date` to interpret the reset times of rate
+ * limits.
+ */
 const EXPOSED = [...Object.keys(HEADERS), 'Allow', 'Date']
   .filter((name) => !/^(Cache|Access)-Control/.test(name))
   .join(', ');
 
-/** Returns the CORS headers. `Vary` keeps caches from sending the response to a script of another origin. */
+/**
+ * Returns the CORS headers of a response. `Vary` keeps a cache from sending the response to a script of another origin.
+ */
 export function originHeaders(
   { headers }: FastifyRequest,
   allowed: readonly string[],

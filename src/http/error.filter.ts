@@ -48,7 +48,10 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /** Returns the error to report. Counts an uncounted request, which may then be over the rate limit. */
+  /**
+   * Returns the error to respond with. A request that has not been counted yet is counted here. If the request is then
+   * over the rate limit, returns the error of the rate limit instead of `thrown`.
+   */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
       if (request.caller === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
@@ -80,7 +83,8 @@ export class ErrorFilter implements ExceptionFilter {
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
   const { is404, caller, server, url } = request;
-  // Only a malformed request has a caller but no counts here. Its own error is reported, even if no route matches.
+  // A request that has a caller but no counts is malformed. Respond with the error that says so, even if no route
+  // matches.
   const isMalformed = caller !== undefined && caller.decision === undefined;
   if (!is404 || isMalformed) {
     return null;
@@ -101,7 +105,8 @@ function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify closes the connection whenever it refuses a body. Keep it open if the whole body has arrived.
+    // Fastify closes the connection whenever Fastify refuses a body. Keep the connection open if the whole body has
+    // arrived.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);
@@ -115,7 +120,8 @@ function toApiError(failure: unknown): ApiError {
   if (failure instanceof ApiError) {
     return failure;
   }
-  // The database is unavailable, or busy with concurrent transactions: a later request may succeed.
+  // The database is unavailable, or busy with concurrent transactions. A later request may succeed, so respond with
+  // 503.
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||

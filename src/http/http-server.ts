@@ -22,7 +22,9 @@ import { withoutDigest } from './document/served-content';
 import { commonHeaders } from './response.interceptor';
 import { SimilarOperations } from './similar-operation';
 
-/** Timeouts in milliseconds: for headers, for the whole request, and for a connection without traffic. */
+/**
+ * Timeouts in milliseconds: for the headers of a request, for the whole request, and for a connection without traffic.
+ */
 const TIMEOUTS = { headersMs: 15_000, requestMs: 30_000, standstillMs: 60_000 };
 export type ServerTimeouts = typeof TIMEOUTS;
 
@@ -83,7 +85,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   });
   acceptJson(fastify);
   watchRoutes(fastify);
-  // Use `setOnRequestHook`, because Nest's own hooks may send a response before hooks of Fastify run.
+  // Set the common headers with `setOnRequestHook`, because Nest's own hooks may send a response before hooks of
+  // Fastify run.
   adapter.setOnRequestHook((request, reply, done) => {
     void reply.headers(commonHeaders(request.id)).headers(originHeaders(request, settings.corsOrigins));
     done();
@@ -111,7 +114,10 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** True for pages, documents and health checks, whatever the method. They need no key and are not counted. */
+    /**
+     * True if the path belongs to a page, a document or a health check, whatever the method of the request. Requests
+     * for such a path need no key and are not counted.
+     */
     readonly isOutsideApi: boolean;
     /** The operation that a request for an unknown path probably means, for example `GET /pets`. */
     readonly similarOperation?: string;
@@ -146,7 +152,7 @@ function watchRoutes(fastify: FastifyInstance): void {
   });
 }
 
-/** How long, in milliseconds, a reason for closing connections is not logged again. */
+/** Minimum time, in milliseconds, between two log lines about connections that were closed for the same reason. */
 const QUIET_MS = 60_000;
 
 const REFUSALS: Record<Refusal, string> = {

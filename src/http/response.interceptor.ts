@@ -13,7 +13,10 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Adds the headers for limits and deprecation. `status` must be final: some statuses do not count. */
+/**
+ * Adds the headers for rate limits and deprecation. Call this function only with the final status of the response,
+ * because a response with the status 304 or 5xx does not count against the rate limit.
+ */
 export async function writeHeaders(
   limiter: RequestLimiter,
   request: FastifyRequest,
@@ -28,7 +31,10 @@ export async function writeHeaders(
   void reply.headers(limits).headers(deprecationHeadersOf(request));
 }
 
-/** Turns a result into the response. One interceptor does everything, because each further one slows all requests. */
+/**
+ * Turns the result of an operation into the response. One interceptor does everything, because each additional
+ * interceptor would slow down all requests.
+ */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
   constructor(private readonly limiter: RequestLimiter) {}
@@ -46,7 +52,10 @@ export class ResponseInterceptor implements NestInterceptor {
   }
 }
 
-/** Replaces Nest's slow way of calling interceptors, which took 17% of the processor time of a read by id. */
+/**
+ * Replaces Nest's slow way of calling interceptors, which took 17% of the processor time of a request for one resource
+ * by its id.
+ */
 export function callInterceptorsDirectly(): void {
   InterceptorsConsumer.prototype.intercept = async function (
     interceptors,

@@ -1,6 +1,9 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 
-/** Paths that are called otherwise in this service: versions, the paths of the Swagger Petstore, and singular nouns. */
+/**
+ * Replacements that turn a path that this service does not have into the path that the caller probably means. They
+ * cover paths with a version, the paths of the Swagger Petstore, and nouns in the singular.
+ */
 const OTHER_PATHS: [pattern: RegExp, path: string][] = [
   [/\/{2,}/g, '/'],
   [/(?<=.)\/$/, ''],
@@ -13,7 +16,7 @@ const OTHER_PATHS: [pattern: RegExp, path: string][] = [
 
 const documented = (pattern: string): string => pattern.replace(/:(\w+)/g, '{$1}');
 
-/** Knows all routes, and finds the one that a request for an unknown path probably means. */
+/** Knows all routes. For a request with an unknown path, finds the route that the caller probably means. */
 export class SimilarOperations {
   /** The paths to recommend, by route pattern and method. For a deprecated operation, that is its successor's path. */
   private readonly routes = new Map<string, Map<string, string>>();
@@ -24,8 +27,8 @@ export class SimilarOperations {
   }
 
   /**
-   * Returns an operation such as `GET /pets`, or only its path if the path does not support the method. The text names
-   * routes, and repeats nothing of the request.
+   * Returns an operation such as `GET /pets`, or only the operation's path if that path does not support the method of
+   * the request. The text names only routes, and repeats nothing of the request.
    */
   find({ method, url }: FastifyRequest): string | undefined {
     const [asked] = url.toLowerCase().split(/[?#]/, 1);

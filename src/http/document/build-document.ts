@@ -7,7 +7,10 @@ import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
 import { ADDRESS_PLACEHOLDER } from './served-content';
 
-/** Returns the API's description. Links to guides are absolute, so that they work in a copy of the document, too. */
+/**
+ * Returns the description of the API in Markdown. Links to guides are absolute, so that the links also work in a copy
+ * of the OpenAPI document.
+ */
 function description(): string {
   const to = (name: GuideName) => ADDRESS_PLACEHOLDER + guidePath(name);
   const plans = Object.entries(PLAN_LIMITS).map(([plan, limits]) => {
@@ -34,7 +37,10 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 **Timestamps** are stored in UTC and cut to milliseconds. The timestamps of events have microseconds.`;
 }
 
-/** Returns the tags and tag groups. Tools that do not know `x-parent`, which nests tags, can show the groups. */
+/**
+ * Returns the tags, which `x-parent` nests, and tag groups. A tool that does not know `x-parent` can show the groups
+ * instead.
+ */
 function tagParts(): object {
   const sorted = definedTags();
   const names = new Set(sorted.map(({ parent, group = parent }) => group));
@@ -71,7 +77,8 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
       description: 'Your key as a bearer token.',
     })
     .build();
-  // Mark the API as public, because the OWASP rules for OpenAPI documents require `x-internal`.
+  // Mark every server as public with `x-internal: false`, because the OWASP rules for OpenAPI documents require this
+  // field.
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',

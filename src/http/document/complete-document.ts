@@ -46,7 +46,7 @@ function noted<Kind extends keyof Notes>(operation: NotedOperation, kind: Kind) 
 
 function completeRequest(operation: NotedOperation, method: string, components: Components): void {
   const shared = components.parameters!;
-  // Parameters that several operations share become components.
+  // A parameter that several operations share becomes a component, and the operations refer to that component.
   const own = (operation.parameters as ParameterObject[]).map((parameter) => {
     const { name } = parameter;
     shared[name] ??= parameter;
@@ -64,7 +64,10 @@ function completeRequest(operation: NotedOperation, method: string, components: 
   }
 }
 
-/** Adds errors, 304 and headers to the responses of an operation. Equal responses become shared components. */
+/**
+ * Adds error responses, the response 304 and headers to an operation. Equal responses of several operations become one
+ * component, to which the operations refer.
+ */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
   const always = noted(operation, 'always');
   const responses = operation.responses as Responses;
@@ -137,7 +140,10 @@ export function nameIn($ref: string): string {
   return $ref.split('/').at(-1)!;
 }
 
-/** Adds the type, which Scalar needs, to schemas, and moves `id` to the front. */
+/**
+ * Adds the property `type` to schemas, because Scalar, which shows the reference, needs this property. Also moves the
+ * property `id` to the front of each schema.
+ */
 function addTypes(schemas: Schemas): void {
   for (const schema of Object.values(schemas)) {
     schema.type ??= 'object';

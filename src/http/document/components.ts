@@ -11,7 +11,10 @@ function requestHeader(
   return { name, in: 'header', required: false, description, schema, ...(example && { example }) };
 }
 
-/** Schema of a request header without a length limit of its own. All headers of a request together are limited (431). */
+/**
+ * Schema of a request header that has no length limit of its own. Only the headers of a request together are limited:
+ * if they are too long, the request gets a 431.
+ */
 const ANY_TEXT: SchemaObject = { type: 'string', pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]*$' };
 
 export const REQUEST_HEADERS: Record<string, ParameterObject> = {

@@ -1,4 +1,4 @@
-// The guides: Markdown files in docs/guides, and their content as HTML.
+// This file reads the guides, which are Markdown files in docs/guides, and turns them into HTML.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OpenAPIObject, OperationObject } from '@nestjs/swagger';
@@ -25,7 +25,9 @@ export type GuideName = (typeof GUIDES)[number];
 
 export const INDEX_PATH = '/docs/guides';
 
-/** Returns the path of a guide's source, for programs and for readers who keep a copy. */
+/**
+ * Returns the path under which the service serves a guide as Markdown, for programs and for readers who keep a copy.
+ */
 export function markdownPath(name: GuideName): string {
   return `${INDEX_PATH}/${name}.md`;
 }
@@ -90,12 +92,14 @@ export async function readGuides({ paths }: OpenAPIObject) {
 }
 
 export type Guide = Awaited<ReturnType<typeof readGuides>>[number];
-// Infer the type, because markdown-it declares other types for `require`.
+// Infer the type of a token from the renderer, because markdown-it declares other types for `require` than for
+// `import`.
 type Token = ReturnType<Awaited<ReturnType<typeof createRenderer>>['parse']>[number];
 
 /**
- * Adds anchors to headings and error codes, names to code blocks with a file name and to cells, which have no heading
- * on a phone, and turns links to Markdown files into links to pages.
+ * Completes the tokens of a guide. Headings and error codes get anchors, to which links can point. A code block gets
+ * the name of its file, if the guide gives one. A table cell gets the name of its column, because a phone shows a table
+ * without column headings. A link to a Markdown file becomes a link to the page of that guide.
  * @returns the headings, in the order of the text
  */
 function annotate(tokens: Token[]): { title: string; anchor: string; level: string }[] {

@@ -1,4 +1,5 @@
-// Makes one gzip file (RFC 1952) of parts that were compressed before, and of short texts between the parts.
+// This file makes one gzip file (RFC 1952) from parts that were compressed before, and from short texts between the
+// parts.
 import { promisify } from 'node:util';
 import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
 

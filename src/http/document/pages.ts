@@ -1,4 +1,4 @@
-// The HTML pages, and the overview for language models.
+// This file builds the HTML pages, and the overview of the documentation for language models (`/llms.txt`).
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Guide, INDEX_GUIDE, INDEX_PATH, guidePath, markdownPath, operationsIn } from './guides';
@@ -8,7 +8,10 @@ import { HTML, ADDRESS_PLACEHOLDER, escaped, rootFrom } from './served-content';
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
-/** Returns an HTML page. Its links are relative, so that they also work behind a proxy with a path prefix. */
+/**
+ * Returns the HTML page for a path. The links in the page are relative, so that they also work behind a proxy that adds
+ * a path prefix.
+ */
 function htmlOf(path: string, title: string, about: string, head: string, body: string): string {
   const html = `<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-// A variant of the OpenAPI document for the reference pages, with samples and links to guides.
+// This file makes the variant of the OpenAPI document for the reference pages, with samples and links to guides.
 import type {
   OpenAPIObject,
   OperationObject,
@@ -39,7 +39,10 @@ export function referenceDocument(document: OpenAPIObject, guides: Guide[]): Ope
   return shown;
 }
 
-/** Removes examples and defaults of optional parameters, because the page would send them with each request. */
+/**
+ * Removes examples and defaults of optional parameters, because the reference page would fill in these values and send
+ * them with each request.
+ */
 function withoutPrefilling(_key: string, value: unknown): unknown {
   const { required, schema } = (value ?? {}) as Partial<ParameterObject>;
   if (required !== false) {

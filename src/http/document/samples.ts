@@ -1,4 +1,5 @@
-// Code samples for the reference page. A sample runs unchanged if the environment variable PETSTORE_KEY is set.
+// This file writes the code samples for the reference page. A sample runs unchanged if the environment variable
+// PETSTORE_KEY is set.
 import type { OperationObject, ParameterObject } from '@nestjs/swagger';
 import { ADDRESS_PLACEHOLDER } from './served-content';
 

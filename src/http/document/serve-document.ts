@@ -125,7 +125,10 @@ const SWAGGER_UI_PLUGINS = [
   }`,
 ];
 
-/** Functions that @nestjs/swagger does not export. The exported one would read files for each request. */
+/**
+ * Functions of @nestjs/swagger that the package does not export. They are called here because the function that the
+ * package does export would read files from the disk for each request.
+ */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
   buildSwaggerInitJS(document: undefined, options: SwaggerCustomOptions): string;
@@ -144,7 +147,8 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       // `BaseLayout` leaves out Swagger UI's top bar, which has a second switch between light and dark.
       layout: 'BaseLayout',
       syntaxHighlight: { theme: 'obsidian' },
-      // @nestjs/swagger writes each plugin into the page with `toString`.
+      // @nestjs/swagger writes the result of each plugin's `toString` into the page, so `toString` returns the source
+      // code.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
     },
   };

@@ -1,4 +1,4 @@
-// Serves pages and documents that contain the address of the service, which differs between callers.
+// This file serves pages and documents that contain the address of the service, which differs between callers.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -16,7 +16,10 @@ export const ADDRESS_PLACEHOLDER = 'http://127.0.0.1:3000';
 
 const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
 
-/** Returns the address that the caller used. If `Host` is invalid, returns 127.0.0.1 with the connection's port. */
+/**
+ * Returns the address to which the caller sent the request. If the header `Host` is invalid, returns 127.0.0.1 with the
+ * port of the connection.
+ */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
   const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
@@ -24,7 +27,10 @@ function addressOf(request: FastifyRequest): string {
   return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefix;
 }
 
-/** Returns the path from a page to the root, such as `../`: relative links work behind a path prefix, too. */
+/**
+ * Returns the relative path from a page to the root of the service, for example `../`. Links with this path also work
+ * if a proxy adds a path prefix.
+ */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
@@ -53,7 +59,10 @@ const BROTLI = /\bbr\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 interface Content {
   digest: string;
   hasAddress: boolean;
-  /** Returns each form of the content, in pieces to send one after the other. `br` exists only for files. */
+  /**
+   * Returns the content uncompressed (`identity`), compressed with gzip and, for files only, compressed with Brotli
+   * (`br`). Each is divided into pieces, which a response sends one after the other.
+   */
   formsFor(address: string): Record<'identity' | 'gzip', Buffer[]> & { br?: Buffer[] };
 }
 
@@ -170,7 +179,8 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     if (isUnmodified) {
       return reply.status(304).send();
     }
-    // Send the shared buffers instead of joining them, so that slow readers do not fill the memory with copies.
+    // Send the cached buffers, which all responses share, one after the other. A response with joined buffers would
+    // need a copy of the content, and the copies for slow readers could fill the memory.
     return reply.type(type).header('Content-Length', byteLengthOf(pieces)).send(Readable.from(pieces));
   };
   paths.forEach((path) => pages.get(path, answer));
