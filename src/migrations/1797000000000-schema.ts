@@ -27,7 +27,8 @@ const CATALOGUE = [
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
-  // Serves lists of a category's pets, and the check whether a category that is being deleted still has pets.
+  // This index serves lists of a category's pets, and the check whether a category that is being deleted still has
+  // pets.
   `CREATE INDEX pets_by_category ON pets (category_id, status DESC, id) WHERE category_id IS NOT NULL`,
   `CREATE INDEX pets_by_name ON pets (lower(name) COLLATE "C", id) WHERE deleted_at IS NULL`,
 
@@ -42,7 +43,7 @@ const CATALOGUE = [
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  // Serves lists of a pet's orders.
+  // This index serves lists of a pet's orders.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -91,8 +92,8 @@ const CLIENTS = [
     minute_refunds integer NOT NULL DEFAULT 0,
     PRIMARY KEY (client_id, day)
   )`,
-  // PostgreSQL has no statistics for a new day yet and may use this index to find a single client, so `client_id` is
-  // included.
+  // For a new day, PostgreSQL has no statistics yet and may use this index to find the row of a single client. The
+  // index includes `client_id`, so that such a search does not read the entries of all clients.
   `CREATE INDEX usage_days_by_day ON usage_days (day, client_id)`,
 
   `CREATE TABLE deprecated_calls (
@@ -147,8 +148,8 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction inserts events, takes a lock that tells `feed_end` where these events may appear
-  // (docs/development/concurrency.md).
+  // Before a transaction inserts events, this function takes a lock. The lock tells `feed_end` at which positions the
+  // events of this transaction may appear (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,

@@ -7,12 +7,12 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
 );
 
 /**
- * Makes PostgreSQL compare technical texts by their bytes. Otherwise an update of the operating system could make an
- * index miss rows.
+ * Makes PostgreSQL compare texts such as keys and names of clients by their bytes. Otherwise an update of the operating
+ * system could change the order of the texts, and an index could miss rows.
  */
 const BYTEWISE = [
-  // Build the primary key again. Its index may be damaged and may have let two rows with the same name in: of such
-  // rows, only the earliest is kept.
+  // Build the primary key again, because its index may be damaged and may have let in two rows with the same name. Of
+  // two such rows, only the earlier is kept.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Moves the stock and the number of open orders of each pet into a table of their own. The lock keeps pets unchanged
- * meanwhile.
+ * Moves the stock and the number of open orders of each pet into a table of their own. The lock prevents changes of
+ * pets during the move.
  */
 const INVENTORY = [
   `LOCK TABLE pets IN ACCESS EXCLUSIVE MODE`,

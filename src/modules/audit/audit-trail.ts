@@ -92,8 +92,8 @@ export class AuditTrail {
 
   /**
    * Returns entries, newest first.
-   * @param client returns only entries about clients that have this id, or have or once had this name, including the
-   * entries under their other names
+   * @param client the id, the present name or a former name of a client. Returns only entries about such clients,
+   * including entries that were written while a client had another name.
    */
   newest(limit: number, client?: string): Promise<AuditRecord[]> {
     const query = this.entries

@@ -28,7 +28,8 @@ export class AuditCommand extends StoreCommand {
   protected async execute(client: string | undefined, options: AuditOptions): Promise<void> {
     const entries = await this.trail.newest(options.limit, client);
     const rows = entries.map(({ id, at, actorKind, actor: name, action, clientName, keyId, details }) => {
-      // Only bans by the limits have a key as their actor.
+      // The actor is a key only if the entry is about an automatic ban: a key that exceeds the limits too often is
+      // banned.
       const actor = actorKind === 'key' ? `key ${name} (automatic)` : name;
       return { id, at, actor, action, client: clientName, keyId, details };
     });

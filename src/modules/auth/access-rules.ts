@@ -115,7 +115,10 @@ export function ScopeByMethod(): ClassDecorator {
   });
 }
 
-/** Declares who may call an operation: `any key` means a valid key with any scope, `public` that no key is needed. */
+/**
+ * Declares who may call an operation. `any key` means that a valid key with any scope is needed; `public` means that no
+ * key is needed.
+ */
 export function Access(access: 'any key' | 'public'): MethodDecorator {
   return AddRouteConfig({ access });
 }

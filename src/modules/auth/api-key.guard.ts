@@ -30,7 +30,10 @@ export function assertMayCall({ caller, routeOptions }: FastifyRequest, undeclar
   }
 }
 
-/** @throws Error if the request has no valid key: call this function only in operations that require a key */
+/**
+ * Returns the key of a request. Call this function only in operations that require a key.
+ * @throws Error if the request has no valid key
+ */
 export function keyOf({ caller }: FastifyRequest): ClientKey {
   if (!caller?.key) {
     throw new Error('The request has no valid key, so it has no client.');

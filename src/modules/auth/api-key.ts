@@ -17,7 +17,10 @@ export interface ClientKey {
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;
-  /** The last ban, which may have ended. `changedAt` increases with each change: the larger value is the newer ban. */
+  /**
+   * The last ban, which may have ended. `changedAt` increases with each change of the ban, so of two copies, the one
+   * with the larger `changedAt` is the newer one.
+   */
   ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
   /** When an operator last reset the client's limits; 0 if never. */
   resetAt: number;
@@ -25,8 +28,8 @@ export interface ClientKey {
 
 export type Identity = { key: ClientKey; refusal: null } | { key: null; refusal: ApiError };
 
-// An API key is `psk_live_`, 30 random base62 characters, and a checksum of 6, which detects a mistyped key without the
-// database.
+// An API key consists of `psk_live_`, 30 random base62 characters, and a checksum of six characters. With the checksum,
+// a mistyped key is detected without asking the database.
 const PREFIX = 'psk_live_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;

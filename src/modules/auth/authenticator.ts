@@ -17,7 +17,10 @@ const MAX_KNOWN = 100_000;
  * not delay look-ups.
  */
 const KEY_LOOKUP_CALLER = -1;
-/** How long a key is cached. Shorter than a second, because a changed key must take effect within a second. */
+/**
+ * How long a key is cached, in milliseconds. The time is shorter than a second, because a changed key must take effect
+ * within a second.
+ */
 const FRESH_MS = 850;
 const LAST_USE_INTERVAL_MS = 5_000;
 
@@ -40,7 +43,10 @@ interface KnownKey {
   key: ClientKey | null;
 }
 
-/** Looks up all waiting keys with one statement, so that a flood of forged keys does not keep the database busy. */
+/**
+ * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
+ * database busy.
+ */
 const KEYS: SharedRead<string, KnownKey> = {
   maxKeys: MAX_KEYS,
   statementFor: (digests) => ({ text: KEYS_BY_DIGEST, values: [digests], isUnprepared: true }),
@@ -51,8 +57,8 @@ const KEYS: SharedRead<string, KnownKey> = {
 };
 
 /**
- * Identifies the API key of each request. Does not reject a request without a valid key, because the limiter must count
- * it first.
+ * Identifies the API key of each request. Does not reject a request without a valid key, because the rate limiter must
+ * count such a request first.
  */
 @Injectable()
 export class Authenticator implements BeforeApplicationShutdown {
@@ -89,7 +95,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the key of a request or, if the key is not valid, the error. Rejects if the database cannot be read. */
+  /**
+   * Returns the key of a request if the key is valid, otherwise the error to respond with. Rejects if the database
+   * cannot be read.
+   */
   async identify(request: FastifyRequest): Promise<Identity> {
     const text = presentedKey(request.raw);
     if (typeof text !== 'string') {
@@ -105,7 +114,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     return identity;
   }
 
-  /** Returns the key of a request from the cache, even an outdated one, while the database cannot be read. */
+  /**
+   * Returns the key of a request from the cache, even an outdated key. Error responses need the key while the database
+   * cannot be read.
+   */
   lastKnown(request: FastifyRequest): Identity {
     return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));
   }
@@ -126,7 +138,10 @@ export class Authenticator implements BeforeApplicationShutdown {
     return isValid ? { key, refusal: null } : { key: null, refusal: INVALID_KEY };
   }
 
-  /** Saves the last uses in this phase of the shutdown, because Nest may close the database in the next phase. */
+  /**
+   * Saves when keys were last used. This happens in this phase of the shutdown, because Nest may close the database in
+   * the next phase.
+   */
   async beforeApplicationShutdown(): Promise<void> {
     await this.lastUse.close();
   }

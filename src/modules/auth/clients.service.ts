@@ -79,7 +79,10 @@ export class ClientsService {
     return client;
   }
 
-  /** Finds a client and locks its row: until the transaction's end, no other transaction adds a key to the client. */
+  /**
+   * Finds a client and locks its row until the end of the transaction, so that no other transaction adds a key to the
+   * client meanwhile.
+   */
   private lock(name: string, transaction: Transaction): Promise<Client> {
     return this.get(name, transaction, { mode: 'pessimistic_write' });
   }
@@ -207,7 +210,10 @@ export class ClientsService {
     });
   }
 
-  /** Returns the id of the new key by the id of the old one. Only the audit log keeps which key replaced which. */
+  /**
+   * Returns a map from the id of each rotated key to the id of the key that replaced it. The map is read from the audit
+   * log, because no other table records which key replaced which.
+   */
   async rotations(): Promise<Map<number, number>> {
     const entries = await this.trail.entriesOf('key.rotated');
     return new Map(entries.map(({ keyId, details }) => [keyId!, details.newKeyId as number]));

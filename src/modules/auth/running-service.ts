@@ -24,7 +24,7 @@ function serviceUrl(text: string): string {
 }
 
 export function serviceUnreachable(url: string, fetchError: unknown): OperatorError {
-  // The error has a code and no message if the host has several addresses, and all of them fail.
+  // If the host has several addresses and the connection to each of them fails, the error has a code but no message.
   const { message, code } = ((fetchError as Error).cause ?? fetchError) as NodeJS.ErrnoException;
   const remedy =
     message === 'bad port'
