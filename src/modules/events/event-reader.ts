@@ -43,7 +43,9 @@ export function eventJson(id: string, time: string, data: string): string {
         '","data":', ${data}, '}')`;
 }
 
-/** SQL expression for an event as JSON, which the feed and webhooks share, so that both send the same text. */
+/**
+ * SQL expression for an event as JSON. The feed and webhooks use the same expression, so that both send the same text.
+ */
 export const EVENT_JSON = eventJson(`'evt_' || replace(id::text, '-', '')`, 'time', 'data');
 const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
         ',"event":', ${EVENT_JSON}, '}')`;
@@ -58,12 +60,17 @@ const countEarlier = (position: string, time: string): string =>
 
 const FEED_POSITION = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
-/** Returns the SQL condition of a filter. `type` and `pet` are numbers of parameters (3 for `$3`); null matches all. */
+/**
+ * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`). If such a
+ * parameter is null, the condition matches events of all types or all pets.
+ */
 const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
-/** Reads the end of the feed, before another statement reads the events. One statement for both could miss events that
- * are committed meanwhile. */
+/**
+ * Reads the end of the feed, in a statement of its own. Only then does another statement read the events: a single
+ * statement for both could miss events that are committed while the statement runs.
+ */
 const END: SharedRead<null, number> = {
   statementFor: () => ({ text: 'SELECT feed_end()' }),
   resultsOf: ([row]) => row as [number],
@@ -91,7 +98,10 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
       SELECT ${FEED_POSITION} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
     ) AS reached ON true`;
 
-/** Finds the position from which to continue after a loss of events: the newest event at least a minute older. */
+/**
+ * Finds the position from which a caller continues after a loss of events: the position of the newest event that is at
+ * least a minute older than the event at the caller's position.
+ */
 const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;
 
@@ -108,8 +118,8 @@ export class EventReader {
   ) {}
 
   /**
-   * Returns up to `most` events after a position, and up to 256 KiB. With a filter, a page may have fewer events
-   * although more follow.
+   * Returns up to `most` events after a position, and at most 256 KiB. With a filter, a page may have fewer events
+   * although more follow, because one read examines at most MAX_SEARCHED events.
    * @param caller id of the client that reads; undefined for the service itself
    */
   async pageAfter(

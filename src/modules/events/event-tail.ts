@@ -42,7 +42,7 @@ export class EventTail implements OnModuleDestroy {
     await this.task.stop();
   }
 
-  /** Ends all waits when the service stops. Later requests do not wait at all. */
+  /** When the service stops, ends the waiting of all requests. Requests that arrive later do not wait at all. */
   end(): void {
     this.isOver = true;
     this.waits.forEach((wait) => wait.end());

@@ -19,7 +19,7 @@ export const RESOURCES = [
 export type EventType = (typeof RESOURCES)[number]['types'][number];
 export const EVENT_TYPES: readonly EventType[] = RESOURCES.flatMap(({ types }): EventType[] => [...types]);
 
-/** An event in the feed. The events of one pet are in the order of its changes. */
+/** An event in the feed. The feed has the events of one pet in the order in which the pet was changed. */
 @Entity('events')
 export class EventRow {
   @GeneratedId()

@@ -1,14 +1,20 @@
 import { InvalidCursorError } from '#libs/http';
 
 /**
- * The position of an event in the feed. After a restored backup or a failover, the time of the event at this position, or
- * the number of events before it, may differ: then the database has lost events.
+ * The position of an event in the feed, which a cursor encodes. After a restored backup or a failover, the event at
+ * this position may have another time, or another number of events before it. In this case, the database has lost
+ * events.
  */
 export interface FeedPosition {
   position: number;
-  /** When the event was written, in unix microseconds. After a failover, another event may have the position. */
+  /**
+   * When the event was written, in unix microseconds. After a failover, another event may get the position of a lost
+   * event, but that event has another time.
+   */
   time: number;
-  /** Number of events shortly before this event, which differs if the database has lost some of these events. */
+  /**
+   * Number of events shortly before this event. In a database that has lost some of these events, the number differs.
+   */
   countBefore: number;
 }
 

@@ -21,7 +21,10 @@ class EventLogModule {}
 @Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
 class EventsModule {}
 
-/** Keep events two days longer than promised, because webhook deliveries need the events for up to 31 days. */
+/**
+ * Keep events two days longer than promised, because webhook deliveries can be retried for up to 31 days and need the
+ * events until then.
+ */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const SLICE = 5_000;
 

@@ -14,7 +14,8 @@ const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid'
  * @param tables all tables that commands change, parents before children: rows are locked and written in this order
  */
 export function reportedWrites(tables: readonly ReportedTable[]): WriteModel {
-  // Report changes of children before changes of parents: first the order, then the stock that it took, then the pet.
+  // Report changes of children before changes of parents: first the order, then the stock that the order took, then the
+  // pet.
   const reporting = tables.toReversed();
   return {
     tables: tables.map(({ entity }) => entity),

@@ -11,7 +11,10 @@ declare module 'fastify' {
   }
 }
 
-/** Parameter decorator: the client that sends a command, with the `If-Match` and `Idempotency-Key` of the request. */
+/**
+ * Parameter decorator: returns the client that sends a command, and applies the `If-Match` and `Idempotency-Key` of the
+ * request to the command.
+ */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;

@@ -15,8 +15,8 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 }
 
 /**
- * Returns a digest of the operation, the path parameters and the JSON body. It does not depend on the spelling of the URL or of
- * the JSON.
+ * Returns a digest of the operation, the path parameters and the JSON body. The digest does not depend on the spelling
+ * of the URL or of the JSON.
  */
 export function fingerprintOf(request: FastifyRequest, replacer: Replacer = composedInOrder): string {
   const { method, params, body } = request;

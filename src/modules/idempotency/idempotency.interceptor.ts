@@ -21,7 +21,10 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
  */
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
-  /** Idempotency keys of the running requests. A lock in the database protects against other processes. */
+  /**
+   * Idempotency keys of the requests that this process is handling: a second request with such a key is refused. If
+   * another process is handling the first request, a lock in the database leads to the same refusal.
+   */
   private readonly running = new Set<string>();
 
   constructor(private readonly commands: CommandExecutor) {}
@@ -58,7 +61,10 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     );
   }
 
-  /** Handles an invalid request: sends the response that is stored for its idempotency key, or else the error. */
+  /**
+   * Handles an invalid request. If a response is stored for the idempotency key of the request, sends that response.
+   * Otherwise sends the error.
+   */
   private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {
       throw error;

@@ -57,14 +57,17 @@ export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 const CLAIM = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`;
 
-/** Locks an idempotency key for this transaction. False if the first request with the key is still running. */
+/** Locks an idempotency key for this transaction. Returns false if the first request with the key is still running. */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   statementFor: (names) => ({ text: CLAIM, values: [names] }),
   resultsOf: (rows) => rows.map(([claimed]) => claimed as boolean),
 };
 
-/** Finds the responses of several idempotency keys. Without LATERAL and LIMIT 1, the whole table could be read. */
+/**
+ * Finds the stored responses of several idempotency keys. Without LATERAL and LIMIT 1, PostgreSQL could read the whole
+ * table.
+ */
 const FIND_RESPONSES = `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, place)
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`;
@@ -74,8 +77,8 @@ export const ANY_RESPONSE = `SELECT FROM idempotency_records
     WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`;
 
 /**
- * Looks up the stored response of an idempotency key, after locking the key: a request that held the lock may have
- * stored one.
+ * Looks up the stored response of an idempotency key, after locking the key. Another request that held the lock before
+ * may have stored a response in the meantime.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
@@ -113,7 +116,10 @@ export class KeyedRequest {
     private readonly isSame = (kept: string): boolean => kept === fingerprint,
   ) {}
 
-  /** Wraps a command so that it takes effect once. A later command with the same key returns the stored response. */
+  /**
+   * Wraps a command so that the command takes effect only once. A later command with the same key returns the stored
+   * response.
+   */
   once<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
     this.isSent = true;
