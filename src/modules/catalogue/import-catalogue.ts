@@ -12,7 +12,7 @@ import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from '.
 
 /** Maximum number of lines that are sent to the store together. */
 const GROUP_LINES = 50;
-/** The same limit as for the body of a request. */
+/** Maximum number of bytes of a line, the same as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
@@ -126,8 +126,9 @@ class ImportRun {
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   /**
-   * Asks the operator before categories with existing names are created. A check creates none, and an interrupted
-   * import that continues may have created these categories itself.
+   * Asks the operator before the import creates categories with names that the store already has. A check does not ask,
+   * because a check creates no categories. An interrupted import that continues does not ask, because this import may
+   * have created these categories itself.
    */
   private askOnce =
     this.options.checkOnly || this.options.run !== undefined ? undefined : this.options.onRepeated;
@@ -262,8 +263,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether this line was created. If sending it again fails, the import
-        // can continue here.
+        // The database failed, so it is not known whether this line was created. If sending the line again fails as
+        // well, the operator can continue the import at this line.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -274,7 +275,9 @@ class ImportRun {
     }
   }
 
-  /** Sends a line again after the database failed. Its idempotency key prevents that it is created twice. */
+  /**
+   * Sends a line again after the database failed. The line's idempotency key prevents that the line is created twice.
+   */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
       try {

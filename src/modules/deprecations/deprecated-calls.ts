@@ -55,7 +55,10 @@ const ADD = `INSERT INTO deprecated_calls (key_id, operation, day, calls, last_c
   ON CONFLICT (key_id, operation, day) DO UPDATE SET calls = deprecated_calls.calls + excluded.calls,
     last_call_at = greatest(deprecated_calls.last_call_at, excluded.last_call_at)`;
 
-/** Sums up the calls by operation and key. The command line prints the columns in this order. */
+/**
+ * Sums up the calls by operation and key. The order of the columns matters, because the command line prints the columns
+ * in this order.
+ */
 const REPORT = `SELECT operation, clients.name AS client, api_keys.id AS "keyId", last4 AS "endsWith", sum(calls)::bigint AS calls,
     max(last_call_at) AS "lastCallAt"
     FROM deprecated_calls JOIN api_keys ON api_keys.id = key_id JOIN clients ON clients.id = client_id

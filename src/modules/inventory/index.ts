@@ -9,7 +9,10 @@ import { INVENTORY_TABLE, InventoryService, PET_STOCK } from './inventory.servic
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
 
-/** Global, because the pets module needs `PetStock` but cannot import this module, which depends on pets. */
+/**
+ * Global, because the pets module needs `PetStock`, which this module provides. The pets module cannot import this
+ * module, because this module depends on the pets module.
+ */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([InventoryItem, ListedItem])],

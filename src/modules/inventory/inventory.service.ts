@@ -115,7 +115,10 @@ const selectItems: Select<ListInventoryQuery> = ({ status }, parameter) => {
   return { conditions: [], within: parameters && { column: 'status', sorted: 'ASC', parameters } };
 };
 
-/** A command that changes both the stock and the status of a pet reports one event, `inventory.updated`. */
+/**
+ * Reports the event `inventory.updated` for each pet whose stock or status a command has changed. If the command has
+ * changed both, it still reports only one such event for the pet.
+ */
 export const INVENTORY_TABLE: ReportedTable = {
   entity: InventoryItem,
   eventsOf: (state) => {

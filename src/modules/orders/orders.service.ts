@@ -151,7 +151,10 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
   };
 };
 
-/** Reports changes of orders in the event feed. A cancellation is a change too: the row of the order is kept. */
+/**
+ * Reports changes of orders in the event feed. A cancellation is also a change of a row, because the row of a cancelled
+ * order is kept, with `cancelledAt`.
+ */
 export const ORDERS_TABLE: ReportedTable = {
   entity: Order,
   eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),

@@ -18,7 +18,10 @@ export class Pet {
   @Column('text')
   name!: string;
 
-  /** Null after the pet was deleted: the category is then in `formerCategoryId`, and can be deleted. */
+  /**
+   * Null after the pet was deleted. The id of the category is then in `formerCategoryId`, which is no foreign key, so
+   * that the category can be deleted.
+   */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })
   categoryId!: number | null;

@@ -189,7 +189,10 @@ function assertCategory(state: State, categoryId: number): void {
   }
 }
 
-/** Reports changes of pets in the event feed. A deletion is also a change, because the row of a deleted pet is kept. */
+/**
+ * Reports changes of pets in the event feed. A deletion is also a change of a row, because the row of a deleted pet is
+ * kept, with `deletedAt`.
+ */
 export const PETS_TABLE: ReportedTable = {
   entity: Pet,
   eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),
