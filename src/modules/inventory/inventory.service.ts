@@ -116,8 +116,8 @@ const selectItems: Select<ListInventoryQuery> = ({ status }, parameter) => {
 };
 
 /**
- * Reports the event `inventory.updated` for each pet whose stock or status a command has changed. If the command has
- * changed both, it still reports only one such event for the pet.
+ * Reports the event `inventory.updated` for each pet whose stock or status a command has changed. If both have changed,
+ * there is still only one such event for the pet.
  */
 export const INVENTORY_TABLE: ReportedTable = {
   entity: InventoryItem,
