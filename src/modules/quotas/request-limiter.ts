@@ -33,8 +33,8 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.caller`. If the database fails, takes the client from the cache, so that the error response shows the
-   * client's rate limits, and rejects.
+   * Sets `request.caller`. If the database fails, takes the client from the cache and then rejects, so that the error
+   * response can show the client's rate limits.
    */
   async identify(request: FastifyRequest): Promise<RequestCaller> {
     try {
@@ -70,7 +70,7 @@ export class RequestLimiter {
 
   private async statusOfUncounted(caller: RequestCaller | undefined, ip: string): Promise<QuotaStatus> {
     const address = addressCaller(ip);
-    // If the client's counts cannot be read, report those of the IP address, which do not depend on the database.
+    // If the client's counts cannot be read, report the counts of the IP address, which do not depend on the database.
     return this.counters.read(caller ?? address).catch(() => this.counters.read(address));
   }
 
@@ -118,7 +118,10 @@ const IPV6_PREFIX = 56;
 /** All invalid addresses share one limit. Otherwise a caller could avoid the limit with invalid addresses in X-Forwarded-For. */
 const NO_ADDRESS = 'unknown';
 
-/** Returns the text by which requests from an address are counted. An IPv4-mapped address counts as IPv4. */
+/**
+ * Returns the text by which requests from an address are counted. An IPv4-mapped IPv6 address counts as its IPv4
+ * address.
+ */
 export function countedAddress(ip: string): string {
   return normalizeIp(plainAddress(ip) || NO_ADDRESS, IPV6_PREFIX);
 }

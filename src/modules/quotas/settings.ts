@@ -1,6 +1,9 @@
 import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../runtime/environment';
 
-/** Matches URLs of which ioredis understands every part. Other parts would be ignored, or prevent a connection. */
+/**
+ * Matches only URLs of which ioredis understands every part. ioredis would ignore any other part, or every connection
+ * would fail because of that part.
+ */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =
   'a redis:// or rediss:// URL, whose path may only be a database number, or several URLs without a path, separated by commas';
@@ -18,7 +21,10 @@ const redisUrl = readerFor(
 );
 
 export const QUOTA_VARIABLES = {
-  /** If undefined, each process counts requests in its own memory. A cluster has several URLs, separated by commas. */
+  /**
+   * If undefined, each process counts requests in its own memory. For a Redis cluster, the value has several URLs,
+   * separated by commas.
+   */
   redisUrl: variable('REDIS_URL', redisUrl, undefined, { secret: true }),
   /** Number of instances that share the limits. While Redis is unavailable, each instance allows an equal share of every limit. */
   instances: variable('INSTANCES', integer(1, 10_000), 1),

@@ -1,8 +1,8 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * A table with one row: the pet store's identity. It is part of every key in Redis, so that several stores can use the
- * same Redis.
+ * A table with one row, which contains the identity of this pet store. The identity is part of every key in Redis, so
+ * that several stores can use the same Redis.
  */
 @Entity('store_identity')
 @Check('store_identity_one_check', 'one')

@@ -8,7 +8,10 @@ import type { QuotaRecords } from './quota-records';
 import { type LimitedCaller, QuotaCounters } from './quota-counters';
 
 const SWEEP_MS = MINUTE_MS;
-/** Entries are evicted after ten minutes without a request. The next request of a client reads its counts from the database. */
+/**
+ * Entries of the caches are evicted after ten minutes without a request. At the next request of a client, the client's
+ * counts are read from the database.
+ */
 const IDLE_MS = 10 * MINUTE_MS;
 /** Maximum number of entries in each cache. Without a limit, requests from very many addresses could fill the memory. */
 const MAX_ENTRIES = 200_000;
@@ -16,8 +19,9 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts. They may be outdated, so the count of the day is read from the database before
-   * use. The count of the minute is kept, because the database may know less of it.
+   * False if Redis reported these counts. Such counts may be outdated when they are used, so the count of the day is
+   * then read from the database first. The count of the minute is kept, because the database may contain fewer requests
+   * of this minute.
    */
   isFromDatabase: boolean;
   resetAt: number;
@@ -31,7 +35,7 @@ export interface AllowedAlone {
   count: number;
 }
 
-/** Returns the options of a cache. */
+/** Returns the options that the caches have in common. */
 const bounds = () => ({
   // `max` instead of `maxSize` would allocate memory for all entries at the start.
   maxSize: MAX_ENTRIES,
@@ -85,7 +89,8 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    // A read decides on copies, because it must not end a window: the clock may be set back before the next request.
+    // A read works on copies of the counts, because a read must not end a minute or a day: if the clock is set back
+    // before the next request, that minute or day continues.
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;

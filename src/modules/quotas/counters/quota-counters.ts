@@ -16,14 +16,19 @@ export interface LimitedCaller {
 
 export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
-/** Counts requests and bans keys, in memory or in Redis. The database keeps counts and bans for a restart. */
+/**
+ * Counts requests and bans keys, in memory or in Redis. Counts and bans are also saved in the database, where they
+ * survive a restart.
+ */
 export abstract class QuotaCounters {
   /** True while this instance counts alone because Redis is unavailable. */
   isDegraded = false;
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /** Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing. */
+  /**
+   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing in the database.
+   */
   abstract apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
   async take(caller: LimitedCaller): Promise<QuotaStatus> {

@@ -13,7 +13,10 @@ import { UsageDay } from '../usage-day.entity';
 
 const INTERVAL_MS = 1_000;
 
-/** Counts that are not saved yet. `minute` replaces the saved count; `requests` and `refunds` are added. */
+/**
+ * Counts that are not saved yet. When these counts are saved, `requests` and `refunds` are added to the saved counts,
+ * and `minute` replaces the saved count of the minute.
+ */
 interface Counted {
   clientId: number;
   day: number;
@@ -75,7 +78,7 @@ export class QuotaRecords implements OnApplicationShutdown {
     this.bansEarned.flushSoon();
   }
 
-  /** Saves pending counts, and returns a client's counts from the database. Requests before `resetAt` do not count. */
+  /** Saves pending counts. Then returns a client's counts from the database, without the requests before `resetAt`. */
   async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
@@ -97,7 +100,10 @@ export class QuotaRecords implements OnApplicationShutdown {
     return windows;
   }
 
-  /** Starts to save pending counts: while Redis is unavailable, other instances read counts from the database. */
+  /**
+   * Starts to save pending counts, because other instances read the counts from the database while Redis is
+   * unavailable.
+   */
   flushSoon(): void {
     this.counts.flushSoon();
   }

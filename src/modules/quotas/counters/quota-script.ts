@@ -155,7 +155,10 @@ export interface ScriptArgument {
   key?: { ban: StoredBan; resetAt: number };
   /** Counts from the database. Redis starts with these counts if it has none or lower counts. */
   windows?: Windows;
-  /** Requests of one minute that the instance allowed without Redis, which are added to the count of the minute. */
+  /**
+   * Requests of one minute that the instance allowed while Redis was unavailable. The script adds these requests to the
+   * count of the minute.
+   */
   alone?: { start: number; count: number };
 }
 

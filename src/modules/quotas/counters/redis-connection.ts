@@ -105,7 +105,10 @@ export class RedisConnection {
     return Promise.race([command, this.deadline]);
   }
 
-  /** Rejects after the timeout. Commands of about the same time share one deadline, because many timers are slow. */
+  /**
+   * Rejects after the timeout. Commands that start at about the same time share one deadline, because many timers are
+   * slow.
+   */
   private async startDeadline(): Promise<never> {
     for (let timer = 0; timer <= TIMERS; timer += 1) {
       await pause(this.timeoutMs / TIMERS, undefined, { ref: false });
@@ -138,7 +141,10 @@ function newRedis(url: string, isCluster = url.includes(',')): RedisOrCluster {
   });
 }
 
-/** Connects. If this fails, rejects with the error of the `error` event, which says more than that of `connect`. */
+/**
+ * Connects to Redis. If the connection fails, rejects with the error of the event `error`, because that error says more
+ * about the reason than the error of `connect`.
+ */
 async function connected(redis: RedisOrCluster): Promise<RedisOrCluster> {
   let reported: Error | undefined;
   redis.on('error', (error: Error & { lastNodeError?: Error }) => {

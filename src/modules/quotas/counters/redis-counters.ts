@@ -12,7 +12,10 @@ import type { RedisConnection } from './redis-connection';
 
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
-/** After this many failed probes in a row, the connection is replaced: the server may have vanished silently. */
+/**
+ * After this many failed probes in a row, the connection is replaced, because the server may have vanished without
+ * closing the connection.
+ */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
 const REPORTED_AT_ONCE = 100;

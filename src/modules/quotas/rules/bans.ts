@@ -5,7 +5,10 @@ const HOUR_MS = 3_600_000;
 
 /** Refusals within this time form one series. A key is banned for too many refusals in one series. */
 export const SERIES_MS = MINUTE_MS;
-/** Refusals in this time do not count: the client may have sent the requests before the first 429 arrived. */
+/**
+ * Refusals in this time after the start of a series do not count, because the client may have sent these requests
+ * before the first 429 arrived.
+ */
 export const NOTICE_MS = 2_000;
 /** On every plan, a key is banned only after more than this many refused requests (429) in one series. */
 export const ALWAYS_TOLERATED = 10;
@@ -19,7 +22,10 @@ export const BAN_DURATIONS_MS: readonly number[] = [
 export const FORGIVENESS_MS = 24 * HOUR_MS;
 
 export interface StoredBan {
-  /** Level after the last ban, 0 to 5: a higher level lengthens the next ban. `banLevel` returns the present level. */
+  /**
+   * Level right after the last ban, from 0 to 5. A higher level makes the next ban longer. The level falls with time:
+   * `banLevel` returns the present level.
+   */
   level: number;
   bannedUntil: number;
   byOperator: boolean;
@@ -67,7 +73,11 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
   return now >= seriesStart && now < seriesEnd;
 }
 
-/** Counts a refusal. @param windowEnd when the exceeded limit resets @returns true if the key is now banned */
+/**
+ * Counts a refusal.
+ * @param windowEnd when the exceeded limit resets
+ * @returns true if the key is now banned
+ */
 export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;

@@ -1,4 +1,4 @@
-// Decides on a request: whether the limits and the bans allow it, and what the caller is told.
+// This file decides whether the limits and the bans allow a request, and what the caller is told.
 import { type BanState, countRefusal, isBanned, refusalsBeforeBan } from './bans';
 import { copyOf, type Limits, refund, rollWindows, take, WINDOW_MS } from './limits';
 import type { WindowName, Windows, WindowStatus } from './limits';
@@ -86,8 +86,9 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
 }
 
 /**
- * Returns the rate limit headers: `X-RateLimit-*` in unix seconds, and those of draft-ietf-httpapi-ratelimit-headers.
- * Times are rounded up, so that a caller who waits until then is not refused again.
+ * Returns the rate limit headers: `X-RateLimit-*`, with times in unix seconds, and the headers of
+ * draft-ietf-httpapi-ratelimit-headers. Times are rounded up, so that a caller who waits until such a time is not
+ * refused again.
  */
 export function rateLimitHeaders(
   { windows, acceptedAt, exhausted }: Pick<QuotaStatus, 'windows' | 'acceptedAt' | 'exhausted'>,

@@ -9,7 +9,7 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** A map instead of an object, which would seem to contain a plan named `constructor`. */
+/** A map instead of an object, because an object would seem to contain a plan named `constructor`. */
 const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
 
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
