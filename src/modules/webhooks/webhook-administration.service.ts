@@ -7,7 +7,7 @@ import type { Feature } from '../../feature';
 import { AuditTrail } from '../audit';
 import { MAX_PENDING, Webhook, WebhookDelivery, enabledColumns, shownUrl } from './webhook.entity';
 
-/** Plain SQL, because TypeORM supports no ORDER BY and LIMIT in an UPDATE. */
+/** This statement is plain SQL, because TypeORM supports no ORDER BY and LIMIT in an UPDATE. */
 const RETRY_FAILED = `UPDATE webhook_deliveries SET status = 'pending', attempts = 0, due_at = $2 WHERE id = ANY(ARRAY(
     SELECT id FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'failed' ORDER BY id DESC
     LIMIT greatest(0, ${MAX_PENDING} - (SELECT count(*) FROM webhook_deliveries WHERE webhook_id = $1 AND status = 'pending'))))`;
@@ -80,7 +80,10 @@ export class WebhookAdministrationService {
   }
 }
 
-/** Deletes the webhooks of a deleted client. When a key is revoked, tells which webhooks of its client continue. */
+/**
+ * Deletes the webhooks of a deleted client. When a key is revoked, tells the operator which webhooks of the key's
+ * client continue.
+ */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['clientDependent']> = {
   async end(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });

@@ -1,4 +1,4 @@
-// Describes the deliveries of webhooks in the OpenAPI document, as callbacks of the operation createWebhook.
+// This file describes the deliveries of webhooks in the OpenAPI document, as callbacks of the operation createWebhook.
 import {
   type OperationObject,
   type ParameterObject,

@@ -95,7 +95,10 @@ export class SecretVault {
   }
 }
 
-/** Checks at startup that this instance can decrypt the secrets in the database: all instances must have the same key. */
+/**
+ * Checks at startup that this instance can decrypt the secrets in the database, because all instances must have the
+ * same key.
+ */
 @Injectable()
 export class WebhookKeyCheck implements OnModuleInit {
   constructor(
@@ -121,7 +124,10 @@ export class WebhookKeyCheck implements OnModuleInit {
   }
 }
 
-/** Returns the path of the file with the webhook key. Undefined if the settings have a key or an external database. */
+/**
+ * Returns the path of the file with the webhook key. Returns undefined if the settings have a key or an external
+ * database, because no file is used then.
+ */
 function keyFileOf({ webhookKey, databaseUrl, dataDirectory }: WebhookSettings): string | undefined {
   return webhookKey === undefined && databaseUrl === undefined ? join(dataDirectory, KEY_FILE) : undefined;
 }

@@ -53,7 +53,10 @@ export class Webhook {
   @Column({ name: 'paused_until', type: 'timestamptz', nullable: true })
   pausedUntil!: Date | null;
 
-  /** True after the first success. Until then, deliveries are sent one at a time: the receiver may not work. */
+  /**
+   * True after the first successful delivery. Until then, deliveries are sent one at a time, because the receiver may
+   * not work.
+   */
   @Column('boolean', { default: false })
   proven!: boolean;
 

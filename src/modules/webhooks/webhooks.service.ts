@@ -217,7 +217,10 @@ export class WebhooksService {
     });
   }
 
-  /** Decrypts the secret in a response, last of all: only the encrypted secret is stored for an Idempotency-Key. */
+  /**
+   * Decrypts the secret in a response. This happens last, so that only the encrypted secret is stored for an
+   * Idempotency-Key.
+   */
   private async withDecryptedSecret(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;
     try {

@@ -1,5 +1,5 @@
-// Decides which addresses webhooks may call. Each new connection is checked, because a host name may lead to another
-// address later.
+// This file decides which addresses webhooks may call. The address of each new connection is checked, because a host
+// name may lead to another address later.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
 
@@ -46,7 +46,7 @@ export class AddressPolicy {
     return isPublic(ipaddr.process(address)) ? address : 'an internal address';
   }
 
-  /** Returns what is wrong with a URL, such as "must use https", or undefined. */
+  /** Returns what is wrong with a URL, such as "must use https", or undefined if nothing is wrong. */
   problemWith(text: string): string | undefined {
     if (IGNORED_SPACE.test(text)) {
       return 'must not have white space around it';

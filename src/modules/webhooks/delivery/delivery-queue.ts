@@ -15,14 +15,17 @@ const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
 /** Maximum number of deliveries to a webhook at the same time, once a first delivery has succeeded. */
 const MAX_CONCURRENT = 4;
-/** Until a lease ends, no other process sends the delivery. Much longer than an attempt: a process may be busy. */
+/**
+ * Duration of a lease: until the lease of a delivery ends, no other process sends the delivery. A lease is much longer
+ * than an attempt takes, because a busy process may be late.
+ */
 const LEASE_MS = 60_000;
 const MAX_SLOTS_OF_A_KIND = 500;
 /** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
 const SOCKETS_OF_A_SLOT = 5;
 /**
- * Number of sockets that a process needs for its maximum number of concurrent deliveries. There are slots for two kinds
- * of webhooks: quick ones, and those that are slow or unknown.
+ * Number of sockets that a process needs for its maximum number of concurrent deliveries. A slot is the room for one of
+ * these deliveries. Webhooks that are quick, and webhooks that are slow or unknown, have the same number of slots each.
  */
 export const WEBHOOK_SOCKETS = 2 * MAX_SLOTS_OF_A_KIND * SOCKETS_OF_A_SLOT;
 
@@ -43,7 +46,10 @@ export interface LeasedDelivery {
   attempt?: Attempt;
 }
 
-/** Reads the end of the event feed, in a statement of its own: a combined statement could miss new events. */
+/**
+ * Reads the end of the event feed, in a statement of its own. A single statement that also reads the events could miss
+ * new events.
+ */
 const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
     FROM webhook_dispatch, feed_end() AS "end"`;
 
@@ -100,7 +106,10 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
       FROM found WHERE id IS NOT NULL
     )`;
 
-/** Bitmap scans would read the index entries of all past leases, which only plain index scans remove. */
+/**
+ * Switches off bitmap scans, because they would read the index entries of all past leases. Only plain index scans
+ * remove such entries.
+ */
 const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' };
 
 /**
@@ -187,7 +196,10 @@ const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at LIMIT 1) AS oldest
     WHERE enabled AND failing_since IS NULL AND (paused_until IS NULL OR paused_until <= $1)`;
 
-/** Queue of deliveries in the database. While an instance leases a delivery, no other instance sends it. */
+/**
+ * Queue of deliveries in the database. An instance leases a delivery for a minute, during which no other instance sends
+ * this delivery.
+ */
 @Injectable()
 export class DeliveryQueue {
   /** Maximum number of concurrent deliveries to quick webhooks. The same maximum applies to slow webhooks. */
@@ -207,8 +219,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Creates a delivery of each new event for each webhook that subscribes to its type. `isAnyEnabled` is true if any webhook is
-   * enabled.
+   * Creates a delivery of each new event for each webhook that subscribes to the event's type. `isAnyEnabled` is true
+   * if any webhook is enabled.
    */
   async dispatch(): Promise<{ isFound: boolean; isAnyEnabled: boolean; hasMore: boolean }> {
     const [feed] = await this.database.query<{ end: number; isFound: boolean; isAnyEnabled: boolean }>({

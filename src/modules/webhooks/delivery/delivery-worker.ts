@@ -21,7 +21,7 @@ const EXPIRED = 'The event is older than 30 days.';
 
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
-  /** The metric has no label for the webhook: Prometheus would keep a separate time series for each webhook. */
+  /** The metric has no label for the webhook, because Prometheus would keep a separate time series for each webhook. */
   readonly attempts = new Counter({
     name: 'petstore_webhook_attempts_total',
     help: 'Attempts of this instance to deliver an event to a webhook, by whether it was delivered or failed.',
@@ -80,8 +80,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records what has been sent, and starts due deliveries. Runs again at once if more could be started. If this fails,
-   * the next run records the same outcomes.
+   * Records the outcomes of finished attempts, and starts due deliveries. If more deliveries could be started, runs
+   * again at once. If this run fails, the next run records the same outcomes.
    */
   private async sendDue(): Promise<void> {
     const finished = this.finished();

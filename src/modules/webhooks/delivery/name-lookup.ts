@@ -13,7 +13,10 @@ const QUERY = { timeout: 2_000, tries: 2 };
  * receiver.
  */
 const LOOKUP_MS = 8_000;
-/** How long to wait for the addresses of the other IP version after the first (RFC 8305, section 3). */
+/**
+ * How long to wait for the IPv6 addresses after the IPv4 addresses have arrived, or the other way round (RFC 8305,
+ * section 3).
+ */
 const OTHER_FAMILY_MS = 50;
 const MAX_ADDRESSES_PER_FAMILY = 2;
 /** Codes of errors that mean that the name has no address. Other codes mean that a name server failed. */
@@ -52,8 +55,8 @@ export function systemLookup(
 }
 
 /**
- * Returns the addresses that a new connection may use instead of the name: a second lookup could return a forbidden
- * address.
+ * Returns the addresses that a new connection may use. The connection must use one of these addresses instead of the
+ * name, because a second lookup of the name could return a forbidden address.
  * @param host a name or an address
  * @throws Error with the code EFORBIDDEN if no address is allowed
  */

@@ -152,7 +152,8 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // Stop reading a response that is too large. If its status has arrived, the status still counts.
+  // Stop reading a response that is too large. If the status of the response has arrived, this status still decides
+  // whether the delivery succeeded.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
