@@ -15,7 +15,10 @@ import { PETSTORE } from '../program';
 import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
-/** Timeouts in milliseconds: for a statement, a lock and a connection. A request that exceeds one gets a 503. */
+/**
+ * Timeouts in milliseconds: for a statement, for a lock and for a connection. A request that exceeds one of these
+ * timeouts gets a 503.
+ */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -43,7 +46,8 @@ export function dataSourceOptions(
     migrationsTableName: 'schema_migrations',
     namingStrategy: new PostgresNames(),
     synchronize: false,
-    // TypeORM's logger `debug` prints nothing. Others would print a failed migration to standard output.
+    // TypeORM's logger `debug` prints nothing by default. Other loggers would print a failed migration to standard
+    // output.
     logger: 'debug',
     poolSize,
     connectTimeoutMS: (timeIn(url, 'connect_timeout') ?? 0) * 1_000 || connectTimeoutMs,
@@ -59,12 +63,18 @@ export function dataSourceOptions(
   };
 }
 
-/** Returns the options for a command, which waits long for a connection: a late result is better than a failure. */
+/**
+ * Returns the options for a command of an operator. A command waits long for a connection, because a late result is
+ * better than a failure.
+ */
 export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
-/** Returns statements for a new connection. Poolers refuse most of these settings as connection parameters. */
+/**
+ * Returns statements that configure a new connection. Statements are used because connection poolers refuse most of
+ * these settings as parameters of the connection.
+ */
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     statement_timeout: statementTimeoutMs,

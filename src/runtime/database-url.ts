@@ -7,7 +7,10 @@ const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*|[^/@]*)@)?([^/?#@]*)(?:\/([^?#@
 
 /** Parts of the URL that may also be given as parameters, for example `?host=/run/postgresql`. */
 const PLACES = ['host', 'port', 'user', 'password', 'dbname'];
-/** Parameters that are times. Units are refused: the driver would read `5s` as five milliseconds. */
+/**
+ * Parameters that are times. A time with a unit is refused, because the driver would ignore the unit and read `5s` as
+ * five milliseconds.
+ */
 const TIMES = { connect_timeout: 'seconds', statement_timeout: 'milliseconds' };
 /** All accepted parameters. Other parameters are refused, because the driver would silently ignore them. */
 const PARAMETERS = [
@@ -44,7 +47,8 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  // Check the names last: in a malformed URL, a name may be part of the password, which no error may show.
+  // Check the names of parameters last. In a malformed URL, a part of the password may look like the name of a
+  // parameter, and no error may show the password.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'to choose a schema: options=-csearch_path%3Dshop';
@@ -76,7 +80,10 @@ function authorityOf(parameters: URLSearchParams, user = '', address = '', datab
   return `${name}${secret}${name || secret ? '@' : ''}${place}/${databaseName}`;
 }
 
-/** Makes the driver interpret `sslmode` like libpq. By default, it would verify the certificate in every mode. */
+/**
+ * Makes the driver interpret `sslmode` like PostgreSQL's own programs. By default, the driver would verify the
+ * certificate in every mode.
+ */
 function withTls(url: URL, parameters: URLSearchParams, refusal: Refusal): URL {
   const mode = parameters.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) {

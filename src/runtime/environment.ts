@@ -175,7 +175,10 @@ export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   }
 }
 
-/** Sets variables from `.env`, unless they are set. Only settings are accepted: NODE_OPTIONS could run code. */
+/**
+ * Sets the variables in the file `.env`, unless they are already set. Only settings of the service are accepted,
+ * because other variables, such as NODE_OPTIONS, can run code.
+ */
 export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   if (lstatSync('.env', { throwIfNoEntry: false }) === undefined) {
     return;

@@ -10,7 +10,10 @@ import { IgnoresQuery, UnavailableError } from '#libs/http';
 import { Access } from '../modules/auth';
 import { QuotaCounters } from '../modules/quotas';
 
-/** Timeout of the database, shorter than that of a metric, so that `petstore_ready` is 0 instead of missing. */
+/**
+ * Timeout of the database. It is shorter than the timeout of a metric: if the database does not respond, the metric
+ * `petstore_ready` is then 0 instead of missing.
+ */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;
 /** How long a result is reused, in milliseconds. Anybody may call the check, which must not keep the database busy. */

@@ -12,7 +12,10 @@ const WRITE_BYTES = 8_192;
 const WRITE_MS = 250;
 /** Maximum number of buffered bytes. If nobody reads the output, further lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Linux writes this many bytes to a pipe at once (PIPE_BUF). Other processes' lines could divide a longer write. */
+/**
+ * Linux writes up to this many bytes to a pipe at once (PIPE_BUF). A longer write could be mixed with lines of another
+ * process.
+ */
 const PIPE_BYTES = 4_096;
 const END_MS = 1_000;
 
@@ -74,7 +77,10 @@ export async function endLog(logger: Logger): Promise<void> {
   await Promise.race([flush().then(flush), pause(END_MS, undefined, { ref: false })]);
 }
 
-/** Parts of Nest whose messages have the level `debug`: they are too many, or are reported elsewhere. */
+/**
+ * Parts of Nest whose messages are logged with the level `debug`, because the messages are too many or are reported
+ * elsewhere.
+ */
 const TALKATIVE = new Set<unknown>([
   ...['InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestFactory', 'NestApplication'],
   ...['TypeOrmModule', 'ExceptionHandler'],

@@ -53,7 +53,10 @@ const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 class ScrapedRegistry extends Registry {
   private readonly logger = new Logger('Metrics');
   private readonly missing = new Set<string>();
-  /** Reads in progress. Later scrapes share them, so that reads do not pile up while the database does not respond. */
+  /**
+   * Reads of metrics that are in progress. Later scrapes share these reads, so that reads do not pile up while the
+   * database does not respond.
+   */
   private readonly reads = new Map<string, Promise<unknown>>();
 
   override async metrics(): Promise<string> {
@@ -223,7 +226,10 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);
 }
 
-/** The latest counters of each worker. Those of ended workers stay in the sum, because a total must not decrease. */
+/**
+ * The latest counters of each worker process. The counters of a worker process that has ended stay in the sum, because
+ * a total must not decrease.
+ */
 const counted = new Map<number, MetricObject[]>();
 const ENDED = 0;
 
@@ -235,7 +241,8 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of ended workers before removing them, so that a concurrent scrape does not miss them.
+  // Add up the counters of ended worker processes before removing these counters one by one, so that a concurrent
+  // scrape does not miss them.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

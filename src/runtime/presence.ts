@@ -41,7 +41,10 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   FROM (SELECT *, greatest(0, extract(epoch FROM now() - seen_at))::int AS age FROM instances) AS seen
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
-/** Updates a row of `instances` while this process serves requests, so that commands can list the instances. */
+/**
+ * Updates a row in the table `instances` while this process serves requests, so that commands can list the running
+ * instances.
+ */
 @Injectable()
 export class Presence implements OnModuleDestroy {
   private readonly id = randomUUID();
@@ -90,8 +93,8 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of a running instance on this machine, or else the address of HOST and PORT. Commands send their
- * API key to this address, so it must never be another server.
+ * Returns the address of a running instance on this machine or, if there is none, the address of HOST and PORT.
+ * Commands send their API key to the returned address, so this address must never belong to another server.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

@@ -42,14 +42,18 @@ export class SeedService {
     return !row!.used;
   }
 
-  /** Fills an empty store with sample data and a demo client. A lock keeps a second process from doing the same. */
+  /**
+   * Fills an empty store with sample data and a demo client. A lock keeps a second process from filling the store at
+   * the same time.
+   */
   seed(withKey = true): Promise<Seeded> {
     return this.database.transaction(async (transaction) => {
       await transaction.query(
         'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
       );
       await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
-      // Create the client first: after an interruption, a store that already has pets would get no client.
+      // Create the client first. If the catalogue came first, an interruption could leave a store that has pets but no
+      // client, and a store that has pets is not filled again.
       const key = await this.seedClient(withKey);
       return { ...(await this.seedCatalogue()), key };
     });

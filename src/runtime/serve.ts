@@ -112,14 +112,20 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
   }
 }
 
-/** Replaces a name in HOST by one address, because Fastify would open a second server for a second address. */
+/**
+ * Replaces a host name in HOST by one of its addresses, because Fastify would open a second server for a second
+ * address.
+ */
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
   const found = () => lookup(host, { order: 'ipv4first' });
   return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
 }
 
-/** Divides file descriptors among callers, who get at most four fifths, and the features that open sockets. */
+/**
+ * Divides the file descriptors of this process, so that neither callers nor the features that open sockets can take all
+ * of them. Callers get at most four fifths.
+ */
 function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
   const server = app.getHttpServer() as Server;
   // Without `excludeNetwork`, the report would look up the host names of all open connections.
@@ -201,7 +207,10 @@ export async function startService(
   }
 }
 
-/** Stops the service. Serves `delayMs` longer, until load balancers have noticed. A second signal skips waiting. */
+/**
+ * Stops the service. The service serves requests for `delayMs` longer, until load balancers have noticed the stop. A
+ * second signal skips all waiting.
+ */
 async function stopService(
   { logger, signals }: ServeContext,
   app: NestFastifyApplication,

@@ -33,7 +33,10 @@ const MAX_REPORTED = 100;
 
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
-/** Ignored variables, each with the value for what the service always does. Other values cause a warning. */
+/**
+ * Variables that the service ignores, each with the value that describes what the service always does. Any other value
+ * causes a warning.
+ */
 const FIXED_VALUES: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',
   OTEL_METRICS_EXPORTER: 'none',
@@ -45,7 +48,10 @@ const FIXED_VALUES: Record<string, string> = {
 
 export type Tracing = ReturnType<typeof startTracing>;
 
-/** Starts tracing. Call it before the drivers of PostgreSQL and Redis are loaded: only later loads are traced. */
+/**
+ * Starts tracing. Call this function before the drivers of PostgreSQL and Redis are loaded, because only drivers that
+ * are loaded later are traced.
+ */
 export function startTracing(logger: Logger) {
   // Use the stable attribute names of 2025 instead of the names of earlier drafts.
   process.env.OTEL_SEMCONV_STABILITY_OPT_IN ??= 'http,database';
@@ -93,7 +99,9 @@ function reportProblems(logger: Logger): void {
   diag.setLogger(reporter, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Turns OpenTelemetry's message into a log message. Hides values and URLs, because they may be secrets. */
+/**
+ * Turns a message of OpenTelemetry into a log message. Invalid values and URLs are hidden, because they may be secrets.
+ */
 function problemIn(text: string): string {
   const shown = (message: string) =>
     withoutSecrets(message.replace(/\[".*"\]|(?<=URL: |instead of )'.*'/s, '…'));

@@ -15,11 +15,16 @@ const RESTART_PAUSE_MS = 2_000;
 const STOP_MS = 35_000;
 const HURRY_MS = 3_000;
 
-/** Runs the workers, which share a port. The primary process runs the embedded database and serves the metrics. */
+/**
+ * Runs the worker processes, which listen on the same port and answer the requests. The primary process only runs the
+ * embedded database and serves the metrics.
+ */
 export class WorkerProcesses {
   private readonly ending = new AbortController();
   private readonly running = new Set<Worker>();
-  /** True after the first worker listens. Before, the end of a worker makes the start fail. */
+  /**
+   * True once the first worker process listens. If a worker process ends before that, the start of the service fails.
+   */
   private hasStarted = false;
 
   constructor(
@@ -28,7 +33,7 @@ export class WorkerProcesses {
     private readonly count: number,
   ) {}
 
-  /** Starts the first worker alone, because it migrates the store. */
+  /** Starts the first worker process alone, because this worker process migrates the store. Then starts the others. */
   async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     this.ending.signal.throwIfAborted();
