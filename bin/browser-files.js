@@ -1,6 +1,7 @@
 'use strict';
 
-// The files that pages load, each with its Brotli form, in `dist/browser`, made by `npm run build`.
+// `npm run build` runs this script. The script writes the scripts, styles and icon that the service's web pages load to
+// `dist/browser`, each as a plain file and as a file that is compressed with Brotli.
 const { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const { runInNewContext } = require('node:vm');
@@ -18,7 +19,10 @@ const SWAGGER_UI_FILES = [
 ];
 const SCALAR = join(ROOT, 'node_modules/@scalar/fastify-api-reference/dist/index.js');
 
-/** Quality 11 makes Scalar's script a tenth smaller, but takes 11 seconds of each build instead of 0.7. */
+/**
+ * The settings for Brotli. Quality 11 would make Scalar's script a tenth smaller, but each build would spend 11 seconds
+ * on compression instead of 0.7.
+ */
 const BROTLI = {
   params: {
     [constants.BROTLI_PARAM_QUALITY]: 9,
@@ -26,10 +30,10 @@ const BROTLI = {
   },
 };
 
-/** Scalar's script for browsers is a string in the package's module for Fastify. */
+/** Returns Scalar's script for browsers. The package has this script only as a string in its module for Fastify. */
 function scalarScript() {
   const [, literal] = /^var standalone_default = (".*");$/m.exec(readFileSync(SCALAR, 'utf8'));
-  // The source map that the last line names is not in the package.
+  // Remove the last line, because the source map that the line names is not in the package.
   return runInNewContext(literal).replace(/\n\/\/# sourceMappingURL=.*$/, '\n');
 }
 

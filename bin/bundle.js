@@ -1,14 +1,18 @@
 'use strict';
 
-// The command line as one file, made last by `npm run build`: loading two thousand files takes twice as long.
+// `npm run build` runs this script last. The script bundles the command line into one file, because loading its two
+// thousand separate files takes twice as long as loading the bundle.
 const { join } = require('node:path');
 
 /**
- * The document reads files next to its own. What is set for `pg` must reach the copy that TypeORM loads. The other packages
- * are large.
+ * Modules that stay outside of the bundle. The module of the OpenAPI document reads files that lie next to it. `pg`
+ * must stay the same copy that TypeORM loads, because the settings that commands make on `pg` must apply to TypeORM.
+ * `prettier` and `typescript` are large.
  */
 const NOT_FOR_COMMANDS = ['./openapi-document.js', 'pg', 'prettier', 'typescript'];
-/** Nest loads them where they are installed and used. */
+/**
+ * Packages that Nest loads only if an application has installed and uses them. They stay outside of the bundle, too.
+ */
 const OPTIONAL = [
   '@fastify/static',
   '@fastify/view',
@@ -25,10 +29,10 @@ require('esbuild').buildSync({
   bundle: true,
   platform: 'node',
   target: 'node20',
-  // Nest and TypeORM need class names.
+  // Keep the names of classes, because Nest and TypeORM read these names.
   keepNames: true,
   external: [...NOT_FOR_COMMANDS, ...OPTIONAL],
-  // Only commands use the SDK, which the build of the service leaves out.
+  // Take the SDK from its source. The build of the service leaves the SDK out, because only commands use the SDK.
   alias: { '#libs/client': join(__dirname, '../libs/client/src/index.ts') },
   logLevel: 'error',
 });

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 'use strict';
 
-// Runs what `npm run build` has made, and makes nothing itself: it must work in a folder that it cannot write to.
+// The executable `petstore` runs the programs that `npm run build` has made. It never builds them, because the
+// executable must also work in a folder that it cannot write to.
 const { existsSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
@@ -18,7 +19,8 @@ const fail = (message) => {
 if (isWorkingDirectoryGone()) {
   fail('the working directory is gone. Change to a folder that exists, and try again.');
 } else if (existsSync(program)) {
-  // If the folder can be written, compiled code is kept: of the server by Node, from version 22 on; of commands by us.
+  // Keep compiled code in the folder `.compiled`, if the folder can be written. Node keeps the compiled code of the
+  // server, from version 22 on. `compiled-command.js` keeps the compiled code of the commands.
   const compiled = join(dist, '.compiled');
   if (isServer) {
     enableCompileCache?.(compiled);
