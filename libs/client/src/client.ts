@@ -57,7 +57,10 @@ export type PetStoreClient = { readonly [Name in keyof typeof OPERATIONS]: Call<
   followEvents(input?: Input<'listEvents'>): AsyncGenerator<Page<StoreEvent>, void, undefined>;
 };
 
-/** Minimum time between two requests for the event feed, if the first request returned no events. */
+/**
+ * The pause in milliseconds before the next request for the event feed, if the response took less time than this and no
+ * more events follow.
+ */
 const MIN_PAUSE_MS = 1_000;
 
 type AnyAnswer = { data?: unknown; error?: unknown; response: Response };
@@ -69,8 +72,8 @@ type AnyInput = CallOptions & {
 };
 
 /**
- * Creates the methods that call the Pet Store service. Call this function once per API key, because calls share what is
- * known about the key's rate limit.
+ * Creates the methods that call the Pet Store service. Call this function once per API key: the service limits the rate
+ * of each key, so after a 429 all calls of the same client wait.
  * @throws TypeError if the address or the key cannot be used
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {
@@ -117,7 +120,10 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   return { ...store, followEvents };
 }
 
-/** Checks the address and the key: errors of `fetch` would quote the key, or a password in the address. */
+/**
+ * Checks the address and the key before they are used, because an error of `fetch` would quote the key, or a password
+ * in the address.
+ */
 function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   if (!apiKey) {
     throw new TypeError('apiKey is missing. Check that the variable with the API key is set.');
@@ -134,7 +140,10 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
   }
 }
 
-/** Builds a query. An empty array becomes an empty value: without the parameter, all entries would be returned. */
+/**
+ * Builds the query of a request. An empty array becomes a parameter with an empty value, such as `status=`, because
+ * without the parameter the service would return all entries.
+ */
 function querySerializer(query: Record<string, unknown>): string {
   const given = Object.entries(query).map(([name, value]) => [name, String(value) === '' ? '' : value]);
   return createQuerySerializer()(Object.fromEntries(given));
@@ -175,7 +184,8 @@ export async function* follow(
 ): AsyncGenerator<Page<StoreEvent>, void, undefined> {
   let cursor = query?.cursor;
   for (;;) {
-    // After `now`, do not wait: a program that stops during the wait would have no cursor to continue from.
+    // If the cursor is `now`, which is the end of the feed, do not wait for events, so that the first response comes at
+    // once with a cursor. If the program stopped during a wait, it would have no cursor from which to continue.
     const wait = cursor === 'now' ? 0 : (query?.wait ?? 25);
     const input = {
       maxWaitSeconds: Infinity,

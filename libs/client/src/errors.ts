@@ -81,7 +81,10 @@ function reasonOf({ message, cause }: Error): string {
 
 const MAX_RETRY_AFTER_SECONDS = 999_999_999;
 
-/** Returns the seconds of `Retry-After`. Compares a date with the response's `Date`, because clocks may differ. */
+/**
+ * Returns the seconds of `Retry-After`. If the field is a date, compares the date with the response's `Date` and not
+ * with the local time, because the clocks of the service and of this computer may differ.
+ */
 export function retryAfterOf(headers: Headers): number | undefined {
   const field = headers.get('retry-after') ?? '';
   const now = Date.parse(headers.get('date') ?? '') || Date.now();

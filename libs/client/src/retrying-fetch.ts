@@ -10,7 +10,10 @@ export interface Retry {
 export interface AttemptOptions {
   /** Maximum number of attempts per call, including the first attempt. Default: 4. */
   maxAttempts?: number | undefined;
-  /** Maximum total seconds that a call waits between attempts. Default: 90, longer than the limit's minute. */
+  /**
+   * Maximum total seconds that a call waits between attempts. Default: 90, so that a call can wait for the end of the
+   * minute to which the service's rate limit applies.
+   */
   maxWaitSeconds?: number | undefined;
   /** Timeout of one attempt in seconds. Default: 30. */
   attemptTimeoutSeconds?: number | undefined;
@@ -26,11 +29,20 @@ export interface RetryOptions extends AttemptOptions {
   sleep?: typeof sleep | undefined;
 }
 
-/** Maximum number of concurrent requests. More than ten refused requests would ban the API key. */
+/**
+ * Maximum number of requests that run at the same time. If the service refuses all of them with 429, at most ten
+ * requests are refused. If more than ten requests were refused, the service would ban the API key.
+ */
 const MAX_CONCURRENT = 10;
-/** After a 429, other calls wait at most this many milliseconds: the limit may be raised meanwhile. */
+/**
+ * After a 429, other calls wait at most this many milliseconds, even if `Retry-After` is longer, because the operator
+ * may raise the rate limit meanwhile.
+ */
 const MAX_HOLD_MS = 60_000;
-/** Matches reads that wait for events. The service itself limits their number, so they do not count as concurrent. */
+/**
+ * Matches the address of a request that waits for events. Such a request does not count towards MAX_CONCURRENT, because
+ * the service has a limit of its own for requests that wait for events.
+ */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
 /** A period after a 429 in which the SDK sends no other call. */
@@ -43,8 +55,9 @@ interface Hold {
 }
 
 /**
- * Returns a `fetch` with retries, for one API key. Rejects with NoAnswer if the last attempt got no response. Of its two
- * loops, `attempts` repeats a request that failed; `attempt` waits until a request may be sent.
+ * Returns a `fetch` with retries, for one API key. The returned function rejects with NoAnswer if the last attempt got
+ * no response. Inside, the function `attempts` repeats a request that has failed, and the function `attempt` waits
+ * until a request may be sent.
  */
 export function retryingFetch(
   defaults: RetryOptions,
@@ -73,8 +86,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is longer
-   * than `maxWaitMs`, returns the 429 at once instead.
+   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is
+   * longer than `maxWaitMs`, returns the 429 response at once and does not send the request.
    */
   const attempt = async (
     request: Request,
@@ -155,7 +168,11 @@ export function retryingFetch(
     });
 }
 
-/** Limits concurrency to `free` calls. The call with the lowest number goes first. */
+/**
+ * Returns a function that lets at most `free` calls run at a time; of the waiting calls, the call with the lowest
+ * number runs first. The returned function resolves when a call may run, with a function to call at the end of that
+ * call.
+ */
 function placesInOrder(free: number): (callNumber: number) => Promise<() => void> {
   const waiting: { callNumber: number; admit: () => void }[] = [];
   return async (callNumber) => {
@@ -189,7 +206,10 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Sends a request and reads the whole response, so that a connection that breaks makes the attempt fail. */
+/**
+ * Sends a request and reads the whole response. If the connection breaks while the body arrives, the attempt fails, so
+ * that it can be repeated.
+ */
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
@@ -209,15 +229,22 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
   }
 }
 
-/** True if another attempt may succeed and is safe: POST is safe by its Idempotency-Key, and PATCH is not. */
+/**
+ * True if another attempt may succeed and is safe. Another attempt of a POST is safe, because the service executes a
+ * POST only once for each Idempotency-Key. A PATCH has no such key, so another attempt of a PATCH is not safe.
+ */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
-  // A 429 means that nothing was done, a 409 that an earlier attempt of this POST may still be running.
+  // A 429 means that the service has not executed the request. A 409 with the code `idempotency_in_progress` means that
+  // an earlier attempt of this POST may still be running.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));
 }
 
-/** Returns the milliseconds until the next attempt, with jitter, so that refused programs do not return together. */
+/**
+ * Returns the milliseconds until the next attempt. A part of the time is random (jitter), so that programs whose
+ * requests were refused together do not all try again at the same moment.
+ */
 function waitBeforeNext(response: Response | undefined, count: number): number {
   const spread = Math.min(500 * 2 ** (count - 1), 10_000);
   const seconds = response && retryAfterOf(response.headers);

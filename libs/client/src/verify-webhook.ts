@@ -1,7 +1,10 @@
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { WebhookEvent } from './generated/types.ts';
 
-/** The header fields of a request: of Node, of Fetch, or as a plain object. */
+/**
+ * The header fields of a request: Node's `request.headers`, the `Headers` object of Fetch, a list of names and values,
+ * or a plain object.
+ */
 export type WebhookHeaders =
   | Iterable<readonly [string, string]>
   | { get(name: string): unknown }
@@ -44,7 +47,7 @@ function textOf(body: string | Uint8Array | ArrayBuffer): string {
     // Keep a byte order mark, because the signature covers every byte.
     if (body !== undefined) return new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
   } catch {
-    // Neither text nor bytes: throw the error below.
+    // The body is neither text nor bytes, so throw the error below.
   }
   throw new TypeError('The body must be the unparsed body of the request, as text or bytes.');
 }
