@@ -1,6 +1,7 @@
 /**
- * Matches a fatal error that explains why a server does not start. Does not match fatal errors of sessions: a session may have
- * connected too early, or belong to a killed server and end only now.
+ * Matches a line of the server's log with a fatal error that explains why the server does not start. Does not match the
+ * fatal errors of client sessions, which explain nothing: a client may have connected before the server was ready, or
+ * its session may have been left over from a server that was killed.
  */
 const FATAL = /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort |terminating |postmaster exited )/;
 
@@ -16,7 +17,8 @@ export function reasonIn(output: string): string {
 }
 
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
-  // A folder that this program has just created has the mode 0700, unless its file system has no permissions.
+  // This program creates the folder `init-…` with the mode 0700. If PostgreSQL refuses the permissions of the folder,
+  // its file system has no permissions.
   [/init-\w+" has invalid perm|could not change perm/, 'choose a folder on a file system with owners'],
   [/invalid permissions/, 'run chmod 700 on that directory'],
   [/wrong ownership/, 'run this program as the owner of that directory'],
@@ -52,7 +54,10 @@ export function withRemedy(reason: string): string {
   return `${reason}; ${remedy}`;
 }
 
-/** The server could not be started or stopped. The message is one line that says what failed, where, why, and what to do. */
+/**
+ * The error if the server cannot be started or stopped. The message is one line that says what failed, where, why, and
+ * what to do.
+ */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

@@ -14,7 +14,10 @@ interface EmbeddedPostgresOptions {
   database: string;
   /** More settings of PostgreSQL, for example { fsync: 'off' }. A server that already runs keeps its settings. */
   parameters?: Record<string, string>;
-  /** True for a command that may use the server of the running application. Default: false. */
+  /**
+   * If true, and another process of the application already runs the server, that server is used instead of throwing an
+   * error. Commands set this option. Default: false.
+   */
   share?: boolean;
   log?: (line: string) => void;
   /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */
@@ -63,7 +66,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Creates a folder and its parents. `mkdirSync` with `recursive` hides some errors, or never returns below /proc. */
+/**
+ * Creates a folder and its missing parents one by one. `mkdirSync` with the option `recursive` would hide some errors,
+ * and would never return for a folder below /proc.
+ */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

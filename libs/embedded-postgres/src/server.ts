@@ -1,5 +1,6 @@
-// A server runs if its socket accepts connections. The process id in a lock file proves nothing, because another
-// container may use the same folder.
+// This file starts, supervises and stops the PostgreSQL server of a data folder. A server counts as running if its
+// socket accepts connections. The process id in a lock file does not show whether the server runs, because another
+// container may use the same folder and has process ids of its own.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,10 @@ const RESPONSE_TIMEOUT_MS = 60_000;
  */
 const LISTEN_TIMEOUT_MS = 2_000;
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file begins. */
+/**
+ * If `server.log` is larger than this when a server starts, the file is renamed to `server.log.old` and a new file
+ * begins.
+ */
 const MAX_LOG_BYTES = 1_000_000;
 const OWNER_LOCK = 7_366_277_318;
 /** Matches temporary reasons for a failed start, for example that another process is starting a server, too. */
@@ -80,7 +84,10 @@ async function connectAsOwner(server: Server): Promise<Connection> {
   }
 }
 
-/** Connects, and makes this process the owner of the server. Returns errors that may be temporary. */
+/**
+ * Connects to the server, and makes this process its owner. Returns an error that may be temporary, and throws any
+ * other.
+ */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
     ...{ host: folder.cluster, port: PORT, user: USER, database: 'postgres', ssl: false },
@@ -129,7 +136,8 @@ function isFree({ cluster }: DataFolder): boolean {
     const file = join(cluster, name);
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (!stats) continue;
-    // Use the absolute difference: a lock file that is older than a change of the clock may have a time in the future.
+    // Use the absolute difference: if the clock was set back after the lock file was written, the time of the file is
+    // in the future.
     const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_TIMEOUT_MS;
     if (isFresh || isPostmaster(cluster, pidIn(file))) return false;
     fs.rmSync(file, { force: true });
@@ -158,7 +166,7 @@ function isPostmaster(cluster: string, pid: number): boolean {
   }
 }
 
-/** Starts a detached server process, which Ctrl-C does not reach. */
+/** Starts the server as a detached process, so that Ctrl-C in the terminal does not reach the server. */
 function launch({ folder, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
   const account = folder.ensureAccount();
