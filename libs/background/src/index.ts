@@ -12,7 +12,10 @@ interface RepeatingTaskOptions {
   /** The start of the log messages, for example `Deleting old events` in "Deleting old events failed". */
   name: string;
   work: () => unknown;
-  /** Milliseconds from the end of a run to the next run. If the value is null, no run starts by itself. */
+  /**
+   * Milliseconds from the end of a run to the start of the next run. If the function returns null, no next run is
+   * scheduled.
+   */
   everyMs: number | (() => number | null);
 }
 
@@ -92,7 +95,10 @@ export class RepeatingTask {
 interface WriteBehindOptions<Entry> {
   name: string;
   intervalMs: number;
-  /** Writes `batch` atomically. After a failure, the entries are passed again, and may be written twice. */
+  /**
+   * Writes all entries of `batch` or none. If `write` rejects, the same entries are passed to `write` again. Entries
+   * that were written before the rejection, for example because only the reply was lost, are then written twice.
+   */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;
 }

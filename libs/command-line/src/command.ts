@@ -9,14 +9,20 @@ export type Commander = Parameters<CommandRunner['setCommand']>[0];
 type Help = ReturnType<Commander['createHelp']>;
 export type Option = Commander['options'][number];
 
-/** Minimum width, in characters, of descriptions in the help. If the terminal leaves less, they are not wrapped. */
+/**
+ * Minimum width, in characters, of the column of descriptions in the help. If the terminal leaves less than this width,
+ * the descriptions are not wrapped.
+ */
 const NARROWEST_COLUMN = 15;
 
 function rethrow(error: Error): never {
   throw error;
 }
 
-/** Options for nest-commander. Usage errors are printed in the form of all errors; any other error is thrown. */
+/**
+ * Options for nest-commander. `writeUsageError` prints usage errors in the same form as all other errors of the command
+ * line. Any error that is no usage error is thrown to the caller.
+ */
 export const COMMANDER_OPTIONS = {
   logger: false as const,
   abortOnError: false,
@@ -42,7 +48,10 @@ export const COMMANDER_OPTIONS = {
   serviceErrorHandler: rethrow,
 };
 
-/** Reports an invalid value by the name of its option. Commander's own error would repeat the value, which may be secret. */
+/**
+ * Makes the error about an invalid value name the option or argument. Commander's own error would repeat the value,
+ * which may be secret.
+ */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
   if (parseArg !== undefined) {
@@ -66,7 +75,10 @@ interface Declaration {
   readonly takesYes?: boolean;
 }
 
-/** Returns a subcommand. If there is none, reports its name as commander does, with a suggestion. */
+/**
+ * Returns the subcommand with this name. If no subcommand has the name, throws the same error as commander, which
+ * suggests a similar name.
+ */
 export function subcommandOf(command: Commander, name: string): Commander {
   const found = command.commands.find((one) => one.name() === name);
   if (found !== undefined) {
@@ -158,7 +170,10 @@ export interface SubcommandDeclaration extends Declaration {
 
 const SUBCOMMAND = 'command-line:subcommand';
 
-/** Makes a method of a CommandGroup the subcommand of its name. The method gets its arguments, then its options. */
+/**
+ * Makes a method of a CommandGroup a subcommand with the name of the method. The method receives the subcommand's
+ * arguments one by one, and an object with the subcommand's options as its last parameter.
+ */
 export const Subcommand = (declaration: SubcommandDeclaration) => SetMetadata(SUBCOMMAND, declaration);
 
 type Method = (...inputs: never[]) => Promise<void>;
@@ -186,7 +201,8 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Accept an excess argument, which the help reports as an unknown subcommand.
+    // Accept any word after the name of the group: if the word is no subcommand, `execute` asks for the help, and
+    // `formatHelp` reports the word as an unknown subcommand.
     group.allowExcessArguments(true);
   }
 

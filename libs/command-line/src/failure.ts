@@ -17,7 +17,10 @@ export function systemMessage(verb: string, file: string, error: unknown): strin
   return `cannot ${verb} ${file}: ${known?.[1] ?? message}.`;
 }
 
-/** Standard output could not be written. The exit code is 0 if the reader has closed the pipe, as `head` does. */
+/**
+ * The error if standard output cannot be written. If the reader of a pipe has closed the pipe, as `head` does, the exit
+ * code is 0, otherwise 1.
+ */
 export class OutputFailure extends OperatorError {
   constructor(error: NodeJS.ErrnoException) {
     const isReaderGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
@@ -59,8 +62,8 @@ function reportOf(error: unknown): string {
 }
 
 /**
- * Fills a row of the terminal with spaces if the next word does not fit into the row. A line break would cut a command
- * that is copied from the message.
+ * If the next word does not fit into a row of the terminal, fills the rest of the row with spaces, so that the word
+ * starts in the next row. A line break instead of spaces would cut a command that is copied from the message.
  */
 export function inRows(text: string, columns: number): string {
   let column = 0;

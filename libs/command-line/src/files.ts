@@ -113,7 +113,8 @@ export function writeOutput(content: string): void {
     return;
   }
   try {
-    // `writeFileSync` writes until an error or the end. A single write to a full disk could succeed in part.
+    // `writeFileSync` goes on until everything is written or an error occurs. A single write to a disk that is almost
+    // full could write only a part of the content and report no error.
     writeFileSync(STANDARD_OUTPUT, content);
   } catch (error) {
     throw new OutputFailure(error as Error);
@@ -121,7 +122,7 @@ export function writeOutput(content: string): void {
 }
 
 /**
- * Resolves when all output is written: the process must not end before.
+ * Resolves when all output is written. The process must not end before, because the rest of the output would be lost.
  * @throws OutputFailure if nobody reads the pipe
  */
 export function outputIsWritten(): Promise<void> {

@@ -14,7 +14,10 @@ export const interrupted = new Promise<never>((_resolve, reject) => {
 // Handle the rejection: not every command awaits `interrupted`, and an unhandled rejection ends the process.
 interrupted.catch(() => undefined);
 
-/** The state that an interruption leaves, for the error message, such as `the target was not changed`. */
+/**
+ * The state in which an interruption leaves the running work, for the error message, such as `the target was not
+ * changed`. Undefined if the running work does not have to clean up.
+ */
 let outcomeAfterSignal: string | undefined;
 
 /** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
@@ -38,7 +41,10 @@ function exitCodeOf(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/** Waits for the work. An interruption ends the wait at once, unless the work has to clean up (`interruptible`). */
+/**
+ * Waits for the work. At an interruption, the wait rejects at once, unless `interruptible` runs the work: the wait then
+ * goes on until the work has cleaned up.
+ */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
     if (outcomeAfterSignal === undefined) {
@@ -70,9 +76,9 @@ export async function interruptible<Result>(
 }
 
 /**
- * Runs work that ends only with an interruption, such as showing new events. Ctrl-C ends the command successfully, and other
- * signals end the command with an error.
- * @param outcome the state in which such a signal leaves the work, for the error message
+ * Runs work that ends only with an interruption, such as showing new events. If Ctrl-C ends the work, the command
+ * succeeds. If another signal ends the work, the command fails.
+ * @param outcome the state in which such another signal leaves the work, for the error message
  */
 export async function untilInterrupted(
   outcome: string,

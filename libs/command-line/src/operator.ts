@@ -4,7 +4,10 @@ import { Format, SingleBar } from 'cli-progress';
 import { OperatorError, UsageError, printable } from '#libs/messages';
 import { interrupted } from './interruption';
 
-/** The names that are accepted from SUDO_USER, whose value may be forged: no spaces and no control characters. */
+/**
+ * Matches the user names that are accepted from SUDO_USER. Anybody can set this variable to any text, so names with
+ * spaces or control characters are ignored.
+ */
 const USER_NAME = /^[^\s\p{C}]{1,100}$/u;
 
 /** Returns the user who runs this command. SUDO_USER is added only as a hint, because anybody can set this variable. */

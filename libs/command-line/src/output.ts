@@ -77,7 +77,10 @@ export function recordLines(row: object): string[] {
 const MIN_CELL_WIDTH = 14;
 const GAP = '  ';
 
-/** Returns the lines of a table. If the terminal is too narrow, cuts long cells, and then leaves out columns. */
+/**
+ * Returns the lines of a table. If the terminal is too narrow, cuts long cells, and then leaves out columns. If the
+ * terminal is still too narrow, returns each row as a record with one line per column.
+ */
 export function tableLines(
   rows: object[],
   terminalColumns: number,

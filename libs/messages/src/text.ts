@@ -1,4 +1,7 @@
-/** Hides API keys of the form `sk_live_…`, and the passwords of URLs: a message may repeat an argument, and logs are kept. */
+/**
+ * Hides API keys of the form `sk_live_…`, and the passwords of URLs. A message may repeat an argument that contains
+ * such a secret, and logs of messages are kept.
+ */
 export function withoutSecrets(message: string): string {
   return message
     .replace(/(sk_live_)\w*(\w{4})/g, '$1…$2')
@@ -8,7 +11,10 @@ export function withoutSecrets(message: string): string {
 
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Escapes characters that a terminal would interpret or that would break a table: a name may contain any character. */
+/**
+ * Escapes characters that a terminal would interpret or that would break a table, because a name in the output may
+ * contain any character.
+ */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -34,7 +40,10 @@ export function shellWord(text: string): string {
 
 const MAX_EDIT_DISTANCE = 2;
 
-/** Returns ` Did you mean …?` with the known word that is most similar, or an empty text if none is similar. */
+/**
+ * Returns ` Did you mean …?` with the known word that is most similar to `word`, or an empty text if no known word is
+ * similar.
+ */
 export function suggestionFor(word: string, known: readonly string[]): string {
   const most = Math.min(MAX_EDIT_DISTANCE, word.length / 2);
   const [nearest] = known
