@@ -142,12 +142,18 @@ async function copyTable(
   await pipeline(rows, counted, table);
 }
 
-/** Lists the sequences of columns: the target may also have sequences of other programs. */
+/**
+ * Lists the sequences that belong to columns. Other sequences of the target are left out, because they may belong to
+ * other programs.
+ */
 const SEQUENCES = `SELECT quote_ident(relname) AS name
   FROM pg_class JOIN pg_depend ON objid = pg_class.oid AND classid = 'pg_class'::regclass AND deptype IN ('a', 'i')
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'S'`;
 
-/** Copies the current values of the sequences last, so that they are above all copied ids. */
+/**
+ * Copies the current values of the sequences. The sequences are copied after all rows, so that the next id of each
+ * sequence is above all ids that were copied.
+ */
 async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {
     const [state] = await reading.query<{ last: number; called: boolean }[]>(

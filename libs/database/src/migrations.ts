@@ -15,7 +15,10 @@ export const WITHOUT_TIMEOUTS = `SELECT set_config(name, '0', true) FROM pg_sett
  */
 const MIGRATION_LOCK = 0x6d696772;
 
-/** How long a migration waits for a lock, and how often. Requests have to wait meanwhile, so each attempt is short. */
+/**
+ * How many milliseconds each attempt of a migration waits for a lock on a table, and how many attempts there are.
+ * Requests that use the table have to wait during an attempt, so each attempt is short.
+ */
 const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
 export class MigrationLockError extends Error {}

@@ -39,8 +39,8 @@ interface Selection {
 interface NameSearch {
   prefix: string;
   /**
-   * SQL conditions on columns that the index lacks, so that names which do not match have to be read as well. The search stops
-   * after reading 2,000 names, even if the page is not full.
+   * SQL conditions on columns that the index does not have. To check the conditions, the search also has to read rows
+   * that do not match. The search stops after reading 2,000 names, even if the page is not full.
    */
   filters: readonly string[];
   /** The SQL parameter with the ids to which the search is limited. */
@@ -57,8 +57,9 @@ const MAX_PAGES_OF_STATEMENT = 50;
 const MAX_LONG_PAGES = 4;
 
 /**
- * The indices of the columns that `pagesStatement` adds after the columns of the entity. Only a search for names has
- * `FITS` and `LOWER_NAME`.
+ * The indices of the columns that `pagesStatement` adds after the columns of the entity. `PLACE` is the number of the
+ * page. Only a search for names has the other two: `FITS` is false for the name after the first 2,000 names, where the
+ * search stops, and `LOWER_NAME` is the name in lower case.
  */
 const [PLACE, FITS, LOWER_NAME] = [-1, -2, -3];
 
@@ -171,20 +172,27 @@ function pageById(list: List): string {
   return `SELECT * FROM (${all}) AS parts ORDER BY ${id} LIMIT most`;
 }
 
-/** Limits the rows to the size of the page. The constant limit helps PostgreSQL to estimate the number of rows. */
+/**
+ * Returns the SQL for the rows of a page in one order. The rows are limited to the size of the page (`most`) and to a
+ * constant (`MAX_ROWS`), because PostgreSQL can estimate the number of rows only from a constant.
+ */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
   return `SELECT * FROM (${most}) AS page ORDER BY ${order} LIMIT most`;
 }
 
-/** Names are converted by PostgreSQL's `lower`, so that searches ignore case, and sorted by code point. */
+/**
+ * The SQL expression by which names are searched and sorted. PostgreSQL's `lower` makes searches ignore case, and the
+ * collation `C` sorts by code point.
+ */
 const BY_NAME = 'lower(name) COLLATE "C"';
 const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 
 /** Returns the SQL for one page of a search by name, which stops after 2,000 names. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
-  // OFFSET 0 makes PostgreSQL read the rows with these ids first.
+  // If the search is limited to some ids, OFFSET 0 makes PostgreSQL read the rows with these ids first, before it
+  // checks their names.
   const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS among`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },

@@ -1,6 +1,9 @@
 import { DefaultNamingStrategy, type Table } from 'typeorm';
 
-/** Names constraints as PostgreSQL does for those without a name, so that TypeORM recognizes the constraints of migrations. */
+/**
+ * Gives a constraint the name that PostgreSQL gives to a constraint without a name, so that TypeORM recognizes the
+ * constraints that the migrations have created.
+ */
 export class PostgresNames extends DefaultNamingStrategy {
   override primaryKeyName(table: Table | string): string {
     return `${this.getTableName(table)}_pkey`;

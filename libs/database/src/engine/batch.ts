@@ -138,8 +138,8 @@ async function load(
 }
 
 /**
- * Returns the read that loads a row, a value or an id. Of rows that another transaction has locked, the read waits only
- * for the `awaited` one, which is locked first, and skips the others.
+ * Returns the read that loads a row, a value or an id. If another transaction has locked rows, the read waits only for
+ * the row `awaited`, which is locked before all other rows. The read skips other locked rows.
  */
 function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Loader {
   const last = tables.order.length;
@@ -195,7 +195,10 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
   }
 }
 
-/** Builds all statements before sending the first: an error while building a statement must prevent the commit. */
+/**
+ * Returns the statements that write the changes of the batch, with COMMIT or ROLLBACK as the last one. All statements
+ * are built before the first one is sent, so that an error while building a statement prevents the commit.
+ */
 function writesOf({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({
     table: tables.tableOf(entity),

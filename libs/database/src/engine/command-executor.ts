@@ -5,7 +5,10 @@ import { isRefusedStatement } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
 
-/** Maximum batches at a time: while one batch waits for the disk, the other executes statements. */
+/**
+ * Maximum number of batches that run at a time: while one batch waits for the disk, the other batch executes
+ * statements. If batches have been running for more than 100 ms, up to MAX_BATCHES_WITH_SLOW batches run at a time.
+ */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_COMMANDS = 150;
@@ -25,7 +28,10 @@ interface Connections {
 }
 
 export interface WriteModel {
-  /** The entities whose rows commands change, in the order of locks and writes: parents before children. */
+  /**
+   * The entities whose rows commands change. Rows are locked and written in the order of this list, which has parents
+   * before children.
+   */
   readonly tables: readonly Entity[];
   /** Called after each command, for example to record the command's changes in the event feed. */
   readonly afterCommand: (state: State) => void;
@@ -39,8 +45,8 @@ interface Batch {
 }
 
 /**
- * Runs commands in batches that share one transaction. If the database refuses a batch, its halves are tried again, so
- * that no command fails because of another.
+ * Runs commands in batches; the commands of a batch share one transaction. If the database refuses a statement, each
+ * half of the batch runs again in a transaction of its own, so that no command fails because of another command.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -88,7 +94,10 @@ export class CommandExecutor {
     return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
   }
 
-  /** Takes commands that wait for the same lock on the same row, so that their batch waits for a single row. */
+  /**
+   * Takes commands that wait for the same lock on the same row, so that the batch of these commands waits for a single
+   * row.
+   */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);
     let first: RowNeed | undefined;

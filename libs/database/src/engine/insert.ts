@@ -35,7 +35,10 @@ export function unnest(types: readonly string[]): string {
   return `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 }
 
-/** Turns rows into columns, the values for `unnest`. */
+/**
+ * Turns a list of rows into one array of values per column. These arrays are the parameters of the SQL that `unnest`
+ * returns.
+ */
 export function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   return rows[0]!.map((_value, column) => rows.map((row) => row[column]));
 }

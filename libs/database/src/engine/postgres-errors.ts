@@ -47,7 +47,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (isOutage || syscall === 'connect') {
     return true;
   }
-  // Node tries every address of a host name and reports all failures in one error.
+  // Node tries every address of a host name and reports all failures in one error. Such an error is an outage if each
+  // of its failures is an outage.
   if (Array.isArray(errors) && errors.length > 0) {
     return errors.every((inner) => isDatabaseUnavailable(inner));
   }

@@ -7,7 +7,10 @@ export const SERVICE_CALLER: number = 0;
 
 /** Maximum statements that are sent together on one connection, where PostgreSQL executes one after the other. */
 const MAX_TOGETHER = 20;
-/** Maximum connections for reads. One more may be used while a connection has been busy for more than 100 ms. */
+/**
+ * Maximum number of connections for reads. If a connection has been busy for more than 100 ms, one more connection may
+ * be used (MAX_WITH_SLOW).
+ */
 const MAX_CONNECTIONS = 3;
 const MAX_WITH_SLOW = 4;
 
@@ -63,7 +66,8 @@ export class Reads {
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
     const result = this.queue.add<Result>(caller, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
-      // Send the read at once: last time only one read was waiting, so collecting more would hardly help.
+      // Send the read at once instead of collecting more reads for one round trip. Last time only one read was waiting,
+      // so that more reads are unlikely to come.
       this.start();
     }
     return result;
@@ -85,7 +89,8 @@ export class Reads {
 
   /**
    * Takes waiting reads from the queue and groups those that one statement can answer.
-   * @param recent the reads that have been running for less than 100 ms; reads that need the same statement keep waiting for their end
+   * @param recent the statements that have been running for less than 100 ms; a read that needs the same statement as
+   * one of them stays in the queue until that statement has ended
    */
   private take(recent: readonly SentReads[]): SentReads['pending'] {
     const groups: SentReads['pending'] = new Map();
@@ -114,8 +119,8 @@ export class Reads {
   }
 
   /**
-   * True if a slow statement of this caller is running. Each caller may have one at a time, so that a few callers
-   * cannot take all connections.
+   * True if a slow statement of this caller is running. Each caller may run one slow statement at a time, so that a few
+   * callers cannot take all connections.
    */
   private hasSlow(caller: number, next: SentReads['pending']): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>

@@ -7,7 +7,10 @@ import { codeOf, isUnusableStatement } from './postgres-errors';
 
 const { prepareValue } = require('pg/lib/utils') as { prepareValue: (value: unknown) => unknown };
 
-/** An SQL statement that bypasses the ORM. By default each connection prepares the text once. */
+/**
+ * An SQL statement that bypasses the ORM. By default, each connection prepares the statement once and then executes the
+ * prepared statement.
+ */
 export interface Statement {
   text: string;
   values?: readonly unknown[];
@@ -23,7 +26,10 @@ export interface StatementResult {
   rows: StoredRow[];
 }
 
-/** A read by one statement for many requests: requests that arrive while a statement runs share the next one. */
+/**
+ * A read that answers many requests with one statement. Requests that arrive while the statement runs share the next
+ * execution of the statement.
+ */
 export interface SharedRead<Key, Result> {
   readonly maxKeys?: number;
   statementFor(keys: readonly Key[]): Statement;
@@ -129,8 +135,8 @@ class RoundTrip {
     if (description !== undefined) {
       return [bind, serialize.execute()];
     }
-    // Close the name first: PostgreSQL refuses to prepare a name twice, and an earlier round trip may have failed after
-    // preparing it.
+    // Remove any prepared statement of this name first. PostgreSQL refuses to prepare a name twice, and an earlier
+    // round trip may have prepared the name and then failed.
     const close = name === undefined ? [] : [serialize.close({ type: 'S', name })];
     const parse = serialize.parse({ name, text });
     return [...close, parse, bind, serialize.describe({ type: 'P' }), serialize.execute()];

@@ -19,7 +19,10 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
-/** Data that the engine loads before a command runs: a row to lock, the value of a lookup for a key, or a new id. */
+/**
+ * Data that the engine loads before a command runs: a row to lock, a part of such a row, the value of a lookup for a
+ * key, or a new id.
+ */
 export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
@@ -47,11 +50,17 @@ export interface Command<Result = unknown> {
    * @throws any error, which rejects the command and discards its changes
    */
   decide(state: State): Result;
-  /** True if the command can decide without the rows that it needs. It then does not wait for rows that another transaction has locked. */
+  /**
+   * Returns true if the command can decide without the rows in `needs`. The command then does not wait for rows that
+   * another transaction has locked.
+   */
   needsNoRows?(state: State): boolean;
 }
 
-/** The result with which `decide` rejects a command and commits its changes. A thrown error discards the changes. */
+/**
+ * A result of `decide` that rejects the command with `error` and still commits the changes of the command. If `decide`
+ * throws an error instead, the changes are discarded.
+ */
 export class Rejection {
   constructor(readonly error: unknown) {}
 }
@@ -59,7 +68,10 @@ export class Rejection {
 export interface CommandSource {
   /** The id of the client that sent the command. The queue takes commands from each client in turn. */
   caller: number;
-  /** Throws an error if the resource does not meet a condition on the change, such as an expected ETag. */
+  /**
+   * Throws an error if the resource does not meet a condition that the client has set for the change, such as an
+   * expected ETag.
+   */
   assertPrecondition?(resource: object): void;
   /** Changes a command before it is queued, for example so that a repeated request takes effect only once. */
   wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
@@ -74,8 +86,8 @@ export interface RowChange<Changed extends object = object> {
 }
 
 /**
- * One item of the state. Changes replace `value` instead of modifying its object, so that the changes of a failed
- * command can be undone.
+ * One row or value of the state. A change replaces `value` and never modifies the object in `value`, so that the
+ * changes of a failed command can be undone.
  */
 interface Cell {
   collection: object;
@@ -87,15 +99,15 @@ interface Cell {
 }
 
 /**
- * The rows and values that a batch has loaded, with the changes of its commands so far. Reading anything else throws an
- * error.
+ * The rows and values that a batch has loaded, with the changes of its commands so far. Reading a row or a value that
+ * the batch has not loaded throws an error.
  */
 export class State {
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
-  /** The rows of `append`, by the statement that inserts the rows. */
+  /** The rows that commands have added with `append`, by the statement that inserts these rows. */
   private readonly appended = new Map<Insert, Cell>();
-  /** The items that the current command has changed, each with the value from before the command. */
+  /** The rows and values that the current command has changed, each with its value from before the command. */
   private before = new Map<Cell, unknown>();
 
   /**
