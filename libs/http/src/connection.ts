@@ -1,6 +1,6 @@
-// Counts the memory that a connection takes:
-// - a request with its body, until its response is sent (`AccountedRequest.heldBytes`)
-// - a response, from its end until the caller has read it (added to its request)
+// This file counts the memory that a connection takes for:
+// - a request with its body, until the response to the request is sent (`AccountedRequest.heldBytes`)
+// - a complete response, until the caller has read the response (also in `heldBytes` of the request)
 // - received bytes that belong to no request yet, such as half of a header section (`unfinished`)
 // Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
 import { AsyncResource } from 'node:async_hooks';
@@ -9,15 +9,24 @@ import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
-/** Estimated bytes that Node takes besides the content. `memory.spec.ts` fails if an estimate is too low. */
+/**
+ * Estimated bytes of memory that Node takes besides the content of a request, of a name or value of a header field, and
+ * of a chunk of a body. `memory.spec.ts` fails if an estimate is too low.
+ */
 const REQUEST_BYTES = 6 * 1024;
 const FIELD_PART_BYTES = 64;
 const CHUNK_OVERHEAD_BYTES = 400;
-/** Maximum bytes of memory for each byte of an unfinished header section, whose fields may be very short. */
+/**
+ * Maximum bytes of memory for each received byte of an unfinished header section. A section with many very short fields
+ * takes this much memory.
+ */
 const UNFINISHED_FACTOR = 9;
 
 const JOINED_CHUNKS_BYTES = 4_096;
-/** Maximum bytes of memory for each character of an unsent response, besides its bytes in UTF-8. */
+/**
+ * Maximum bytes of memory for each character of the text of an unsent response. The bytes of the response in UTF-8 are
+ * counted separately.
+ */
 const STRING_FACTOR = 2;
 
 export interface Caller {
@@ -48,7 +57,10 @@ interface ParsedSocket extends Socket {
 
 const connections = new WeakMap<Socket, Connection>();
 
-/** Notes that a message has begun to arrive. One function for all connections saves memory. */
+/**
+ * Sets `isMessageArriving`, because a message has begun to arrive. All connections share this one function, which takes
+ * less memory than a function for each connection.
+ */
 function noteMessageBegin(this: Parser): void {
   const connection = connections.get(this.socket);
   if (connection !== undefined) {
@@ -56,7 +68,10 @@ function noteMessageBegin(this: Parser): void {
   }
 }
 
-/** A request whose body is counted as memory. Short chunks are joined: Node takes 400 bytes for a chunk of one byte. */
+/**
+ * A request whose body is counted as memory of its connection. Short chunks of the body are joined, because Node takes
+ * about 400 bytes for each chunk, even for a chunk of one byte.
+ */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
   private bodyBytes = 0;
@@ -87,7 +102,8 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // Stop counting at twice the maximum length of a body: a body that is too long is refused and no longer kept.
+    // Stop counting when the body is twice as long as allowed: a body that is too long is refused, and the rest of the
+    // body is not kept in memory.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       connections.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
@@ -119,11 +135,12 @@ export class Connection {
   /** The response to the latest request that has started. */
   running?: AccountedResponse;
   /**
-   * Requests that start once earlier responses are sent. Node does not know these requests yet, so that they are freed
-   * with the connection, also while the handler of the running request keeps Node's own objects.
+   * Requests that start once earlier responses are sent. A waiting request is not passed to Node before its turn.
+   * Otherwise Node's own list would keep the waiting requests in memory after the connection is closed, as long as the
+   * handler of the running request runs.
    */
   waiting: { request: AccountedRequest; keepAlive: boolean }[] = [];
-  /** Set if the rest of the newest request's body cannot be read. */
+  /** The error with which the newest request fails, if the rest of its body cannot be read. */
   brokenBy?: ApiError;
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
@@ -154,7 +171,8 @@ export class Connection {
     socket.once('end', () => {
       this.ended.abort();
       if (this.running !== undefined && this.waiting.length > 0) {
-        // Node closes the connection after the response that it believes to be the last one.
+        // Node marks the response that it takes for the last one with `_last`, and closes the connection after that
+        // response. Remove the mark, because responses to the waiting requests follow.
         Object.assign(this.running, { _last: false });
       }
     });
@@ -215,7 +233,7 @@ export class Connection {
 
   /**
    * Closes the connection in the next tick, because the connection may be writing at this moment.
-   * @param isParsing true if the connection's parser may be running, so that it must not be freed yet
+   * @param isParsing true if the connection's parser may be running; the parser must then not be freed yet
    */
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);
@@ -224,7 +242,8 @@ export class Connection {
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
-        // Emit `close` now, so that memory is freed at once: Node would first read from all other connections.
+        // Emit `close` now, so that the memory of the connection is freed at once. Node itself would emit `close` only
+        // after reading from all other connections.
         this.socket.emit('close');
       }
     });

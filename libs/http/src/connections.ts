@@ -15,17 +15,28 @@ import { JSON_TYPE } from './representation';
 
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
-/** Estimated bytes that requests and unread responses together may take. One caller may take half. */
+/**
+ * Maximum of the estimated bytes of memory that all requests and unread responses take together. The requests and
+ * unread responses of one caller may take half of this maximum.
+ */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/** When connections hold more than MAX_HELD_BYTES, some are closed until this part of MAX_HELD_BYTES is free. */
+/**
+ * If the connections hold more than MAX_HELD_BYTES, connections are closed until this part of MAX_HELD_BYTES is free.
+ */
 const FREED_PART = 1 / 32;
 
-/** Maximum number of connections, because each can keep one unread response in memory for a minute. */
+/**
+ * Maximum number of connections. The number is limited because each connection can keep an unread response in memory
+ * for a minute.
+ */
 const MAX_CONNECTIONS = 15_000;
 
 const CLOSE_IDLE_INTERVAL_MS = 1_000;
 
-/** Milliseconds to read on after the last response, which could otherwise be lost (RFC 9112, section 9.6). */
+/**
+ * Milliseconds for which the server still reads from a connection after the last response. If the server closed the
+ * connection at once, the response could be lost (RFC 9112, section 9.6).
+ */
 const LINGER_MS = 1_000;
 
 /** Why a connection is closed: too much memory, too many connections of one address, or too many in total. */
@@ -100,7 +111,7 @@ export class Connections {
   /**
    * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
    * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection that is being parsed at this moment, so that its parser must not be freed yet
+   * @param changed the connection that is being parsed at this moment; its parser must not be freed yet
    */
   private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);
@@ -127,7 +138,7 @@ export class Connections {
   }
 
   /**
-   * Replaces the server's listeners, because Node would answer malformed requests without an error in JSON.
+   * Replaces the server's listeners. Node's own listeners would answer a malformed request without an error in JSON.
    * @param handle answers a request; called once the previous response on the same connection is sent
    * @param headersOf returns the headers of the response to a malformed request
    */
@@ -148,9 +159,9 @@ export class Connections {
   }
 
   /**
-   * Starts a request whose header section has arrived, or lets the request wait until the earlier responses on its
-   * connection are sent, so that responses do not fill the memory.
-   * @returns what Node's parser does next (`onIncoming`)
+   * Starts a request whose header section has arrived. If an earlier response on the connection is not sent yet, the
+   * request waits for that response, so that many unsent responses do not fill the memory.
+   * @returns what Node's parser does next: 0 to parse the body, or `STOP_PARSING`
    */
   private admit(connection: Connection, request: AccountedRequest, keepAlive: boolean): number {
     const { socket, running, waiting } = connection;
@@ -164,7 +175,8 @@ export class Connections {
     if (running === undefined || isSent(running)) {
       return connection.passToNode(request, keepAlive);
     }
-    // Node ignores an upgrade, too, but only once it has the request.
+    // Ignore a request to upgrade to another protocol. Node ignores an upgrade as well, but only when Node gets the
+    // request, which is after the request has waited.
     Object.assign(request, { upgrade: false });
     waiting.push({ request, keepAlive });
     if (waiting.length === 1) {
@@ -178,7 +190,8 @@ export class Connections {
   }
 
   private startNextAfter(response: AccountedResponse, connection: Connection): void {
-    // Start in the connection's context. Otherwise Node would treat the request as a part of the previous one.
+    // Start the next request in the async context of the connection. Otherwise Node would treat the next request as a
+    // part of the previous request.
     const context = connection.asyncContext();
     response.once('finish', () => context.runInAsyncScope(() => this.startNext(connection)));
   }
@@ -199,7 +212,9 @@ export class Connections {
     }
   }
 
-  /** Calls `begin`, which answers the request. The previous response on the connection is sent. */
+  /**
+   * Calls `begin`, which answers the request. Must be called only once the previous response on the connection is sent.
+   */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
     const connection = this.all.get(socket);
@@ -212,7 +227,8 @@ export class Connections {
     }
     connection.running = response;
     const isNewest = waiting.length === 0;
-    // Only the response to the newest request closes the connection: closing it earlier would lose the later requests.
+    // Only the response to the newest request closes the connection. If an earlier response closed the connection, the
+    // requests that wait would be lost.
     if (isNewest && (this.ending || socket.readableEnded)) {
       response.shouldKeepAlive = false;
     }
@@ -235,15 +251,18 @@ export class Connections {
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting.length > 0) {
-      // Ignore the timeout of a request that waits for earlier responses: the service is late, not the caller.
+      // Ignore the timeout of a request that waits for earlier responses: the request is late because the service has
+      // not sent these responses yet, and not because of the caller.
       return;
     }
     if (isTimedOut && !connection.isMessageArriving) {
-      // No request has begun. Close silently: the caller would take a response for the one to a later request.
+      // No request has begun to arrive. Close the connection without a response, because the caller would take this
+      // response for the response to its next request.
       socket.destroy();
       return;
     }
-    // After CONNECT, Node leaves the socket to the service: ignore errors of the socket, and discard its bytes.
+    // After a CONNECT request, Node stops handling the socket. So ignore errors of the socket, and discard the bytes
+    // that arrive.
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest?.complete === false) {
@@ -274,11 +293,12 @@ export class Connections {
 
   /**
    * Stops listening, waits for the requests in progress, and closes all connections.
-   * @param patienceMs how many milliseconds the requests may take
+   * @param patienceMs how many milliseconds the requests may take; the connections of slower requests are closed
    */
   async end(patienceMs: number): Promise<void> {
     this.announceEnd();
-    // Do not call close() of the HTTP server: it would close idle connections, although a request may be on its way.
+    // Do not call `close()` of the HTTP server. That method would close idle connections at once, although a request
+    // may be on its way on such a connection.
     NetServer.prototype.close.call(this.server);
     const closing = setInterval(() => this.closeUnused(), CLOSE_IDLE_INTERVAL_MS);
     const patience = setTimeout(() => this.destroyAll(), patienceMs);
@@ -300,7 +320,10 @@ export class Connections {
   }
 }
 
-/** Emits `error` on a request, a moment later, because the body parser of a new request may not listen yet. */
+/**
+ * Emits `error` on a request, so that reading its body fails. The event is emitted a moment later, because the body
+ * parser of a new request may not listen yet.
+ */
 function failBody(request: IncomingMessage, error: ApiError): void {
   setImmediate(() => {
     if (!request.socket.destroyed && request.listenerCount('error') > 0) {
@@ -314,7 +337,8 @@ export function closeIfUnread({ raw: response }: FastifyReply): void {
   const { complete, socket } = response.req;
   if (!complete) {
     response.shouldKeepAlive = false;
-    // Node calls `destroySoon` after the response. Node's own version could lose the response.
+    // Node calls `destroySoon` after the response. Node's own `destroySoon` would close the connection at once, so that
+    // the caller could lose the response.
     socket.destroySoon = () => endSoon(socket);
   }
 }
