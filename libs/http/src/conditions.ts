@@ -1,4 +1,4 @@
-// ETags, and the conditions of requests: `If-Match` and `If-None-Match` (RFC 9110, section 13).
+// This file makes ETags, and checks the conditions of requests: `If-Match` and `If-None-Match` (RFC 9110, section 13).
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { applyDecorators } from '@nestjs/common';

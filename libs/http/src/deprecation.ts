@@ -11,7 +11,10 @@ export interface Deprecation {
   successor: string;
 }
 
-/** Maximum characters of a path parameter in a response. A longer value may be an API key in the wrong place. */
+/**
+ * Maximum characters of a path parameter that a response repeats. A longer value is cut, because the value may be an
+ * API key that the caller has sent in the wrong place.
+ */
 const MAX_ECHOED = 30;
 
 declare module 'fastify' {
@@ -20,7 +23,10 @@ declare module 'fastify' {
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {
-    /** Operations with a sunset before this Unix time in milliseconds return 410. Absent if none does. */
+    /**
+     * Deprecated operations whose sunset is not after this Unix time in milliseconds return 410. If the time is absent,
+     * no operation returns 410.
+     */
     goneBefore?: number;
   }
 }

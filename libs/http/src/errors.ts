@@ -4,7 +4,10 @@ export interface ErrorBody {
   status: number;
 }
 
-/** An error that the caller gets as a response. It has no stack trace, because collecting one would be slow. */
+/**
+ * An error that the caller gets as a response. The error has no stack trace, because collecting a stack trace would be
+ * slow.
+ */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
@@ -28,7 +31,9 @@ export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly when: string;
-  /** The error is documented for every operation (`operations`), or for those with a body (`bodies`). */
+  /**
+   * If set, the error is documented for every operation (`operations`), or for every operation with a body (`bodies`).
+   */
   readonly everywhere?: 'operations' | 'bodies';
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
@@ -48,7 +53,10 @@ export type AnyDefinedError = ReturnType<typeof defineError<any[]>>;
 
 const catalogue = new Map<string, ErrorDefinition>();
 
-/** Creates an error class and adds its code to the error catalogue. @throws Error if the code is already in the catalogue */
+/**
+ * Creates an error class and adds its code to the error catalogue.
+ * @throws Error if the code is already in the catalogue
+ */
 export function defineError<Details extends unknown[] = []>({
   message,
   headers,

@@ -1,4 +1,5 @@
-// Decorators for the fields of bodies, queries and responses, with validation rules and an OpenAPI description.
+// This file has the decorators that declare the fields of bodies, queries and responses. Each decorator adds a
+// validation rule and an OpenAPI description.
 import { Param, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
 import { ValidateBy, type ValidationArguments, isBoolean, isIn, isRFC3339 } from 'class-validator';
@@ -20,7 +21,7 @@ export interface FieldOptions {
 /**
  * Declares a field with its OpenAPI schema and its validation rule.
  * @param expected describes valid values for error messages; follows the words "must be"
- * @param isValid checks one value: of a list, each entry
+ * @param isValid checks one value; if the field is a list, checks one entry of the list
  * @param normalize converts a value before it is checked
  */
 export function Field(
@@ -114,7 +115,10 @@ interface TextOptions extends FieldOptions {
   min?: number;
   max: number;
   notBlank?: boolean;
-  /** The value is a name or the beginning of a name, so it is converted to Unicode's composed form (NFC) before validation. */
+  /**
+   * The value is a name or the beginning of a name. Such a value is converted to Unicode's composed form (NFC) before
+   * validation.
+   */
   isName?: boolean;
 }
 
@@ -138,10 +142,16 @@ export function Text({
   return Field(documented, schema, expected, isValid, normalize);
 }
 
-/** Characters that PostgreSQL cannot keep: NUL is refused, and an unpaired surrogate becomes another character. */
+/**
+ * Matches characters that PostgreSQL cannot store. PostgreSQL refuses NUL, and an unpaired surrogate would be stored as
+ * another character.
+ */
 const UNSAVABLE = /\0|\p{Surrogate}/u;
 
-/** Replaces `length` of class-validator, which does not count all characters that the database counts. */
+/**
+ * True if the value is a text of `min` to `max` characters that PostgreSQL can store. class-validator's own `length` is
+ * not used, because it does not count all characters that the database counts.
+ */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSAVABLE.test(value)) {
     return false;

@@ -5,7 +5,10 @@ import { isRead } from './representation';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** Makes Fastify parse every body as JSON in UTF-8. Fastify's parsers accept other types, and refuse an empty body. */
+/**
+ * Makes Fastify parse every body as JSON in UTF-8. Fastify's own parsers are removed, because they accept other media
+ * types and refuse an empty body.
+ */
 export function acceptJson(fastify: FastifyInstance): void {
   // Read the bodies of GET and HEAD requests, too, because such a request is refused unless its body is empty.
   for (const method of ['GET', 'HEAD']) {
@@ -88,12 +91,18 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
-/** Finds numbers whose fraction `JSON.parse` may round to an integer: those with many digits or with an exponent. */
+/**
+ * Matches numbers whose fraction `JSON.parse` may round away, so that an integer remains. Such numbers have many digits
+ * or an exponent.
+ */
 const MAY_ROUND = /[\d.]{17}|\d[eE]/;
 /** Matches the strings and numbers in valid JSON. The groups are a number's whole part, fraction and exponent. */
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
 
-/** Returns 0.5 for a fraction that `JSON.parse` would round to an integer, so that validation refuses the number. */
+/**
+ * Returns 0.5 instead of a number whose fraction `JSON.parse` would round away, so that the field's validation sees a
+ * fraction and refuses the number. Returns any other token unchanged.
+ */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {
     return token;

@@ -1,4 +1,4 @@
-// The parts of a request: the values of header fields, the target, and rules that Node does not check.
+// This file reads the header fields and the target of a request, and checks rules of HTTP that Node does not check.
 import type { IncomingMessage } from 'node:http';
 import { BadRequestError } from './errors';
 
@@ -27,7 +27,10 @@ export function trimmed(text: string): string {
   return text.slice(start, end);
 }
 
-/** Replaces a request target that the router cannot read. No route has this path, so the caller gets a 404. */
+/**
+ * The path that replaces a request target that the router cannot read. No route has this path, so the caller gets a
+ * 404.
+ */
 const UNROUTED_PATH = '/%25/';
 /**
  * The path that replaces the target of `OPTIONS *`, because the router accepts only paths and `*` is none. No route has
@@ -35,7 +38,10 @@ const UNROUTED_PATH = '/%25/';
  */
 export const WHOLE_SERVICE = '/%25/*';
 
-/** Returns the target as path and query (RFC 9112, section 3.2). An undecodable path becomes one that no route has. */
+/**
+ * Returns the target as path and query (RFC 9112, section 3.2). If the path cannot be decoded, returns a path that no
+ * route has, so that the caller gets a 404.
+ */
 export function originForm(request: IncomingMessage, target = request.url!): string {
   if (!target.startsWith('/')) {
     const [root, authority] = /^https?:\/\/([^/?#]+)/i.exec(target) ?? [];

@@ -43,7 +43,8 @@ interface OperationOptions {
 
 export function Operation(options: OperationOptions): MethodDecorator {
   const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
-  // Show the sunset and the stability as badges: Scalar and Redoc show only `x-badges`.
+  // Show the sunset and the stability as badges, too, because Scalar and Redoc show `x-badges` but not the other
+  // fields.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
   const described = {
     operationId: id,

@@ -1,4 +1,5 @@
-// Finds the address of the caller of a request, and the path prefix that a trusted proxy has removed from the request's path.
+// This file finds the address of the caller of a request, and the path prefix that a trusted proxy has removed from the
+// request's path.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -39,12 +40,16 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * A valid path prefix such as `/shop`. `//other.example` is refused, because links would lead to another host, and so is a colon
- * at the end, which makes addresses in the OpenAPI document invalid.
+ * Matches a valid path prefix such as `/shop`. The prefix `//other.example` is refused, because links with this prefix
+ * would lead to another host. A colon at the end is refused, because it would make addresses in the OpenAPI document
+ * invalid.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;
 
-/** Returns the path prefix that a trusted proxy has removed (the last value of `X-Forwarded-Prefix`), or an empty text. */
+/**
+ * Returns the path prefix that a trusted proxy has removed, which is the last value of `X-Forwarded-Prefix`. Returns an
+ * empty text if the proxy has removed no prefix or is not trusted.
+ */
 export function prefixOf(
   { headers, socket }: IncomingMessage,
   isTrusted: (address?: string) => boolean,

@@ -1,4 +1,4 @@
-// Sends what handlers return: resources with an ETag, and pages with a link to the next page.
+// This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { entityTag, isNotModified } from './conditions';
@@ -24,7 +24,10 @@ export interface RepresentationOptions {
   status?: 200 | 201 | 202;
   /** The deprecation of the GET for the path in `Location`, if that GET is deprecated. */
   deprecatedRead?: Deprecation;
-  /** Returns the resource as a GET would. Needed if this operation returns more than the GET, such as a secret. */
+  /**
+   * Returns the resource as a GET would return it, for the ETag. Needed if this operation returns more than the GET,
+   * such as a secret.
+   */
   asRead?: (resource: never) => object;
   /**
    * The query parameter that selects entries by id. A page of one such entry has the entry's ETag, which the caller can
@@ -91,7 +94,10 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/** Bodies with more characters are sent one by one, so that short responses need not wait for many long ones. */
+/**
+ * A body with more characters than this is sent only after the long bodies before it, one in each turn of Node's event
+ * loop, so that short responses need not wait until many long bodies are sent.
+ */
 const LONG_BODY = 64 * 1024;
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
 
@@ -130,7 +136,8 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Write the parsed query again: other programs may parse the caller's text, such as `?name=a?b`, differently.
+  // Build the query of the link from the parsed query and not from the caller's text: other programs may parse the
+  // caller's text, such as `?name=a?b`, differently.
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));

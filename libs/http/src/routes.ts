@@ -1,4 +1,4 @@
-// Decorators that describe an operation to the router and to the OpenAPI document.
+// This file has the decorators that describe an operation to the router and to the OpenAPI document.
 import type { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants';
@@ -25,7 +25,10 @@ export const NOTES = 'x-operation-notes';
 
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/** Notes for the documentation. `success` and `always` are header fields of successful and of all responses. */
+/**
+ * What a decorator adds to the documentation of an operation. `success` names header fields of successful responses,
+ * and `always` names header fields of all responses.
+ */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
   /** Errors that every other operation can return, but this operation cannot. */
@@ -65,7 +68,10 @@ interface TagOptions {
   description: string;
   parent?: string;
   group?: string;
-  /** Sorts the tags and their operations. Numbers are in tens, so that a tag can be added between two others. */
+  /**
+   * The position of the tag and its operations in the documentation. Positions are multiples of ten, so that a tag can
+   * be added between two others.
+   */
   place: number;
 }
 
