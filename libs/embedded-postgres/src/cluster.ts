@@ -50,7 +50,8 @@ export function checkedFolder(given: string, shared = '/var/lib/embedded-postgre
   if (clusterStats && (clusterStats.mode & 0o700) !== 0o700) {
     throw new EmbeddedPostgresError(withRemedy(`data directory "${cluster}" has invalid permissions`));
   }
-  // If root starts the server, the server runs as the owner of existing data, or as an account of its own.
+  // If root starts the server, the server runs as the owner of the existing data or, if there is no data yet, as an
+  // account of its own.
   const ensureAccount = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
   const runtime = join(isRoot ? shared : path, 'runtime');
   return { path, cluster, log: join(path, 'server.log'), runtime, ensureAccount };
