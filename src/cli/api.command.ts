@@ -88,7 +88,7 @@ export class ApiCommand extends BaseCommand {
       throw new UsageError(`<method-or-path> takes ${METHODS.join(', ')}, not "${method}".`);
     }
     const headers = new Headers(options.header);
-    // Refuse Content-Length: if it differs from the length of the body, `fetch` fails or never ends.
+    // Refuse the header Content-Length. If its value differs from the length of the body, `fetch` fails or never ends.
     if (headers.has('Content-Length')) {
       throw new UsageError('--header: Content-Length is computed from the body and cannot be set.');
     }

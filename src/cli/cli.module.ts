@@ -43,7 +43,10 @@ export class ServeCommand extends BaseCommand {
     command.addHelpText('after', SETTINGS_HELP);
   }
 
-  /** Never called, because the launcher starts the service itself. The command exists for the help. */
+  /**
+   * Never called, because the program starts the service without this method. The command exists so that the help lists
+   * it.
+   */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));
   }
@@ -113,7 +116,10 @@ export class CliModule {
   }
 }
 
-/** Returns the default settings if a setting is invalid, because the help must work nevertheless. */
+/**
+ * Returns the settings of the environment. If one of them is invalid, returns the default settings, because the help
+ * must work even then.
+ */
 function settingsOrDefaults(): AllSettings {
   try {
     return readSettings(process.env);

@@ -24,7 +24,8 @@ const CLOSE_MS = 1_000;
 export async function runCommandLine(signals: StopSignals): Promise<void> {
   Object.assign(program, { name: 'petstore', explain });
   listenForInterruption(signals);
-  // Drop warnings that libraries such as ioredis print with `console.warn`, because they would mix with the command's output.
+  // Drop warnings that libraries such as ioredis print with `console.warn`, because the warnings would mix with the
+  // output of the command.
   Object.assign(console, { warn: () => undefined });
   // Do not let Node print the error with all its fields: a database error can contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
@@ -51,7 +52,8 @@ async function executeCommand(): Promise<void> {
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {
-    // Wait at most CLOSE_MS, because an interrupted statement may keep its connection busy.
+    // Wait at most CLOSE_MS for the application to close, because an interrupted statement may keep its connection
+    // busy.
     await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
     await closeStores();
   }

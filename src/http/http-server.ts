@@ -52,7 +52,8 @@ export function createHttpAdapter(
       ServerResponse: AccountedResponse,
       headersTimeout: headersMs,
       connectionsCheckingInterval: Math.min(1_000, headersMs),
-      // Accept requests without `Host` here: `assertReadable` refuses them with an error in JSON.
+      // Accept requests without the header `Host` here, because `assertReadable` refuses such requests later, with an
+      // error in JSON.
       requireHostHeader: false,
     },
   });

@@ -18,7 +18,10 @@ const documented = (pattern: string): string => pattern.replace(/:(\w+)/g, '{$1}
 
 /** Knows all routes. For a request with an unknown path, finds the route that the caller probably means. */
 export class SimilarOperations {
-  /** The paths to recommend, by route pattern and method. For a deprecated operation, that is its successor's path. */
+  /**
+   * The paths to recommend, by route pattern and method. For a deprecated operation, the path to recommend is the path
+   * of the operation's successor.
+   */
   private readonly routes = new Map<string, Map<string, string>>();
 
   add({ url, method, config }: RouteOptions): void {

@@ -175,7 +175,8 @@ const EVENTS = [
 ];
 
 const WEBHOOKS = [
-  // A webhook is on probation until its receiver has accepted a delivery: until then, only one attempt runs at a time.
+  // A webhook is on probation until its receiver has accepted a delivery. During the probation, only one attempt runs
+  // at a time.
   `CREATE TABLE webhooks (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
@@ -210,7 +211,8 @@ const WEBHOOKS = [
     END $$`,
   `CREATE TRIGGER webhooks_limited BEFORE INSERT ON webhooks
     FOR EACH ROW EXECUTE FUNCTION limit_webhooks_of_client()`,
-  // When a webhook is created or enabled, sets `since` to the end of the feed, so that it receives only later events.
+  // When a webhook is created or enabled, this function sets the webhook's `since` to the end of the feed, so that the
+  // webhook receives only later events.
   `CREATE FUNCTION begin_webhook_now() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'INSERT' OR NOT OLD.enabled THEN

@@ -2,7 +2,10 @@ import type { Logger } from 'pino';
 import { PETSTORE } from '../program';
 import { DEMO_CLIENT, type Seeded } from './seed';
 
-/** Says that the service is ready: to an operator at a terminal in several lines, otherwise in one line of the log. */
+/**
+ * Says that the service is ready. An operator at a terminal sees several lines. If the output is no terminal, one line
+ * is written to the log.
+ */
 export function announce(
   { host, port }: { host: string; port: number },
   firstRun: Pick<Seeded, 'key'> | undefined,

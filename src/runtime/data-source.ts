@@ -37,7 +37,8 @@ export function dataSourceOptions(
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
-  // Close connections on which the server is silent for too long: a server that hangs cannot enforce its own timeouts.
+  // Close a connection if the server is silent on it for too long, because a server that hangs cannot enforce its own
+  // timeouts.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {
     type: 'postgres',
@@ -81,8 +82,8 @@ function sessionSettings(statementTimeoutMs: number): string {
     // End the transaction of a process that hangs, because other writes wait for its locks.
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    // Make every statement use an index. Otherwise PostgreSQL could plan a statement for a small table, and later scan
-    // the whole table.
+    // Make every statement use an index. Without these settings, PostgreSQL could plan a statement while the table is
+    // small, and would later scan the whole table with the same plan.
     enable_seqscan: 'off',
     enable_hashjoin: 'off',
     enable_mergejoin: 'off',

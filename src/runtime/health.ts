@@ -75,7 +75,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Returns 200 even if Redis is unavailable, because the service still works then. */
+  /** Returns 200 even if Redis is unavailable, because the service works without Redis, too. */
   @Get('ready')
   @IgnoresQuery()
   @Access('public')

@@ -63,7 +63,8 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
     maxWrite: cluster.isWorker ? PIPE_BYTES : undefined,
     periodicFlush: WRITE_MS,
   });
-  // Ignore errors, because Pino would otherwise end the service if the disk is full or the reader has ended.
+  // Ignore errors of the output, because Pino would otherwise end the service if the disk is full or if the process
+  // that reads the log has ended.
   output.removeAllListeners('error').on('error', () => undefined);
   // Do nothing in `flushSync`, which Pino calls when the process exits, because a blocked output would block the exit.
   output.flushSync = () => undefined;

@@ -241,8 +241,8 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of ended worker processes before removing these counters one by one, so that a concurrent
-  // scrape does not miss them.
+  // Add up the counters of the worker processes that have ended. Do this before removing the single counters, so that a
+  // concurrent scrape does not miss these counters.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

@@ -98,7 +98,10 @@ function sampleFile(): Readable {
   return Readable.from([...categories, ...pets].map((line) => Buffer.from(`${JSON.stringify(line)}\n`)));
 }
 
-/** Seeds an embedded database at its first start. A key is shown only on a terminal, because others may read a log. */
+/**
+ * Fills an embedded database with sample data at its first start. A key is shown only on a terminal, because other
+ * people may read a log.
+ */
 export async function seedFirstRun(
   context: INestApplicationContext,
   { isTTY }: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,

@@ -22,7 +22,7 @@ const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the 
 
 /**
  * Completes the document that @nestjs/swagger has generated: adds the parameters, responses and headers that the
- * decorators of an operation have noted in its description (`NOTES`).
+ * decorators of an operation have stored in the description of the operation, under the key `NOTES`.
  */
 export function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {

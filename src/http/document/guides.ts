@@ -110,7 +110,7 @@ function annotate(tokens: Token[]): { title: string; anchor: string; level: stri
     const links = token.children?.filter(({ type }) => type === 'link_open') ?? [];
     links.forEach((link) => link.attrSet('href', pageAddressOf(String(link.attrGet('href')))));
     if (token.type === 'table_open') {
-      // Make the table focusable: a wide table can then be scrolled with the keyboard as well.
+      // Let the table have the keyboard focus, so that a wide table can be scrolled with the keyboard as well.
       token.attrSet('tabindex', '0');
       columns = [];
       cells = 0;
@@ -124,7 +124,7 @@ function annotate(tokens: Token[]): { title: string; anchor: string; level: stri
       token.attrSet('id', text(2).slice(1, -1));
     } else if (token.type === 'heading_open') {
       const title = text(1).replaceAll('`', '');
-      // Anchors have the same form as on GitHub, so that a link to a section works there, too.
+      // Anchors have the same form as on GitHub, so that a link to a section works both there and on these pages.
       const anchor = title
         .toLowerCase()
         .replace(/[^\p{L}\p{N} _-]/gu, '')

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Guide, INDEX_GUIDE, INDEX_PATH, guidePath, markdownPath, operationsIn } from './guides';
 import { HTML, ADDRESS_PLACEHOLDER, escaped, rootFrom } from './served-content';
 
-/** Icon of all pages, as a data URL. Without one, browsers would request `/favicon.ico`. */
+/** Icon of all pages, as a data URL. Without an icon, browsers would request `/favicon.ico`. */
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 

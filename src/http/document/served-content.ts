@@ -139,8 +139,9 @@ export function serveText(
 }
 
 /**
- * Serves a file under its path. Ignores the digest in the requested name: during an update, a page of the old version
- * may request a file from an instance of the new version.
+ * Serves a file under its path, and under a path that also contains a digest of the content. Any digest is accepted:
+ * during an update, a page of the old version may request a file, with the old digest, from an instance of the new
+ * version.
  */
 export function serveFile(pages: FastifyInstance, path: string, read: () => Promise<Source>): PageFile {
   const content = serve(pages, [path, withDigest(path, ':digest')], read);
