@@ -60,8 +60,8 @@ class QuotaAdministrationModule {}
   imports: [
     AuthModule,
     QuotaAdministrationModule,
-    // The throttler package needs one entry here. The numbers have no effect, because the guard uses the limits of the
-    // caller's plan.
+    // The throttler package needs one limit here. The numbers have no effect, because the guard uses the limits of the
+    // caller's plan instead.
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],

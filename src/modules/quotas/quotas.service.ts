@@ -76,8 +76,8 @@ export class QuotasService {
   }
 
   /**
-   * Gives the store a new identity, for example after it was copied. Stores with different identities share no counts
-   * in Redis.
+   * Gives the store a new identity, for example after the store was copied. Stores with different identities share no
+   * counts in Redis.
    */
   renewStoreIdentity(): Promise<string> {
     return this.database.transaction(async (transaction) => {

@@ -21,7 +21,10 @@ declare module 'fastify' {
   }
 }
 
-/** If a request takes longer than this, its counts are read again for the rate limit headers. */
+/**
+ * If a request takes longer than this many milliseconds, the counts of its client are read again for the rate limit
+ * headers.
+ */
 const OUTDATED_MS = 1_000;
 
 @Injectable()

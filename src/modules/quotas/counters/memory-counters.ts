@@ -57,7 +57,8 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     ...bounds(),
     fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
     noDeleteOnFetchRejection: true,
-    // Requests that wait for a read of the database get its result even if the entry is replaced in the meantime.
+    // Requests that wait for a read of the database get the result of this read even if the entry is replaced in the
+    // meantime.
     ignoreFetchAbort: true,
   });
   private readonly bans = new LRUCache<number, BanState>({ ...bounds(), memoMethod: newBanState });

@@ -153,7 +153,9 @@ export interface ScriptArgument {
   limits: { minute: number; day?: number };
   takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
-  /** Counts from the database. Redis starts with these counts if it has none or lower counts. */
+  /**
+   * Counts from the database. If Redis has no counts, or lower counts, Redis starts with the counts from the database.
+   */
   windows?: Windows;
   /**
    * Requests of one minute that the instance allowed while Redis was unavailable. The script adds these requests to the
@@ -190,7 +192,7 @@ export function toQuotaStatus(json: string, { key, limits }: LimitedCaller, rece
     now: receivedAt,
   };
   const status = statusOf(state, outcome, exhausted, isNewlyBanned);
-  // Do not convert this time to the local clock, because it is sent back to Redis if the request is refunded.
+  // Do not convert `takenAt` to the local clock, because this time is sent back to Redis if the request is refunded.
   status.takenAt = redisNow;
   return status;
 }

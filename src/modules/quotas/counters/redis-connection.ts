@@ -15,7 +15,8 @@ const NODE_OPTIONS: RedisOptions = {
   disconnectTimeout: 100,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // Skip the ready check: it calls INFO, and ioredis prints an error if the Redis user has no permission for INFO.
+  // Skip the ready check, because this check calls INFO. If the Redis user has no permission for INFO, ioredis would
+  // print an error.
   enableReadyCheck: false,
   disableClientInfo: true,
   // Never reconnect automatically, because `open` reconnects.

@@ -154,7 +154,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private async probe(): Promise<void> {
     try {
       await this.connection.open();
-      // Probe Redis with a write: a read-only replica would answer a read, although it cannot count requests.
+      // Probe Redis with a write, because a read-only replica would answer a read although the replica cannot count
+      // requests.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
       if (this.hasCountedAlone) {

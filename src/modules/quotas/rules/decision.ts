@@ -12,14 +12,14 @@ export interface QuotaState {
   ban: BanState | null;
   /** The limits of the plan or, while Redis is unavailable, the part of these limits that this instance may allow. */
   limits: Limits;
-  /** The plan's full limit per minute. It determines how many refusals lead to a ban. */
+  /** The plan's full limit per minute. This limit determines how many refusals lead to a ban. */
   perMinute: number;
   /** True if `limits` is only a part of the plan's limits. Refusals then do not count towards a ban. */
   isShare?: boolean;
   now: number;
 }
 
-/** The decision on a request, with the counts after it. Times are in unix milliseconds. */
+/** The decision on a request, with the counts after the decision. Times are in unix milliseconds. */
 export interface QuotaStatus {
   outcome: Outcome;
   /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */

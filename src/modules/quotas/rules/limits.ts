@@ -121,7 +121,8 @@ function rolled(name: WindowName, window: Window, limit: number, now: number, st
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    // The clock was set back: move the window to the present, but keep its count.
+    // The window lies in the future, because the clock was set back. Move the window to the present, but keep its
+    // count.
     window.start = start;
   }
   const remaining = Math.max(0, limit - window.count);
@@ -135,8 +136,8 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Returns the counts with which an instance continues alone when Redis fails, so that it allows at most its share of
- * the limits.
+ * Returns the counts with which an instance continues alone when Redis fails. With these counts, the instance allows at
+ * most its share of the limits.
  */
 export function countsForShare({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);
