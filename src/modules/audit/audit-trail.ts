@@ -19,7 +19,7 @@ interface AuditEntry {
   action: Action;
   clientId?: number;
   keyId?: number;
-  /** Must not contain an API key or a part of one: refer to an API key by its id. */
+  /** The details must not contain an API key or a part of one. Refer to an API key by its id. */
   details?: object;
 }
 
@@ -111,13 +111,15 @@ export class AuditTrail {
     return this.entries.findBy({ action });
   }
 
-  /** Writes an entry in the transaction of the change, so that either both are saved or neither. */
+  /**
+   * Writes an entry in the transaction of the change. Either both the change and the entry are saved, or neither is.
+   */
   async record(transaction: Transaction, entry: AuditEntry, circumstances?: Circumstances): Promise<void> {
     const { text, values } = this.recordOf(entry, circumstances);
     await transaction.query(text, values);
   }
 
-  /** Returns the statement that writes an entry. It must run in the transaction of the change. */
+  /** Returns the statement that writes an entry. The statement must run in the transaction of the change. */
   recordOf(
     entry: AuditEntry,
     { actor, at }: Circumstances = { actor: this.actor, at: this.clock.now() },

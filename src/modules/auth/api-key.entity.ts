@@ -91,7 +91,7 @@ export class ApiKey {
   @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
   lastUsedAt!: Date | null;
 
-  /** The level of the last ban. Kept after the ban, because the duration of the next ban depends on it. */
+  /** The level of the last ban. The level is kept after the ban, because the duration of the next ban depends on it. */
   @Column('int', { name: 'ban_level', default: 0 })
   banLevel!: number;
 

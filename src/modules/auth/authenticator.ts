@@ -13,8 +13,8 @@ import { ApiKey } from './api-key.entity';
 const MAX_KEYS = 500;
 const MAX_KNOWN = 100_000;
 /**
- * Key look-ups have a caller id of their own. Reads are scheduled round-robin by caller, so many reads of one client do
- * not delay look-ups.
+ * The caller id of key look-ups. Reads are scheduled round-robin by caller. Key look-ups have a caller id of their own,
+ * so that many reads of one client do not delay look-ups.
  */
 const KEY_LOOKUP_CALLER = -1;
 /**

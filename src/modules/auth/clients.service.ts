@@ -191,8 +191,8 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // Refuse to rotate a key twice: the key already expires at the end of its overlap, and another new key would get
-      // this expiry.
+      // Refuse to rotate a key twice. After the first rotation, the key expires at the end of its overlap, and a second
+      // new key would get this early expiry.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');

@@ -32,7 +32,8 @@ class KeyDto {
   })
   client!: string;
 
-  // Refer to the schema `Plan` by name instead of importing it: it belongs to the quotas module, which depends on this module.
+  // Refer to the schema `Plan` by name. The class of this schema belongs to the quotas module, which cannot be imported
+  // here, because the quotas module depends on this module.
   @ApiProperty({
     allOf: [{ $ref: '#/components/schemas/Plan' }],
     description: 'The plan of the client.',

@@ -51,7 +51,10 @@ export interface ImportOutcome {
   badLines: number;
   problems: { line: number; problem: string }[];
   isNdjson: boolean;
-  /** A random id of the import. It is part of each line's idempotency key, so that a line that is sent twice is created once. */
+  /**
+   * A random id of the import. The id is part of each line's idempotency key, so that a line that is sent twice is
+   * created once.
+   */
   run: string;
   /** Set if the database failed: it is not known whether the lines from `nextLine` to `unknownTo` were created. */
   unknownTo?: number;
@@ -330,7 +333,10 @@ class ImportRun {
   }
 }
 
-/** Splits a file into lines. The rest of a line that is too long is dropped, so that it does not fill the memory. */
+/**
+ * Splits a file into lines. If a line is too long, the rest of the line is dropped, so that a long line does not fill
+ * the memory.
+ */
 async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of source) {

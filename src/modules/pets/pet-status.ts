@@ -27,7 +27,10 @@ const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
   sold: ['available', 'sold'],
 };
 
-/** True if a caller may set this status. Only a pet in stock can become `available`, because it can then be ordered. */
+/**
+ * True if a caller may set this status. Only a pet in stock can become `available`, because a pet with this status can
+ * be ordered.
+ */
 export function mayChangeByHand({ status, stock }: StockWithStatus, to: PetStatus): boolean {
   return BY_HAND[status].includes(to) && (to !== 'available' || stock > 0);
 }

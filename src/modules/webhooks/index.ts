@@ -62,7 +62,8 @@ export const WEBHOOKS: Feature = {
   copiedFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expiredRows: [
-    // Keep deliveries for at least 30 full days: today counts as one day, hence 31.
+    // Keep deliveries for 31 days. Because today counts as one of these days, a delivery is kept for at least 30 full
+    // days.
     { table: 'webhook_deliveries', condition: olderThan(31, `(created_at AT TIME ZONE 'UTC')::date`) },
     { table: 'webhook_deliveries', condition: () => OF_DELETED },
   ],

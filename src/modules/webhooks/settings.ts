@@ -13,7 +13,10 @@ const webhookKey = readerFor('32 random bytes in base64 (openssl rand -base64 32
 
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
-  /** Key that encrypts the secrets of webhooks. Without it, no webhook can be created if the database is external. */
+  /**
+   * Key that encrypts the secrets of webhooks. If the database is external and there is no key, no webhook can be
+   * created.
+   */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
 };
 

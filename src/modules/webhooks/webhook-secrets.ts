@@ -32,7 +32,7 @@ export function validSecrets(secrets: readonly StoredSecret[], now: Date): Store
   return secrets.filter(({ until }) => until === null || Date.parse(until) > now.getTime());
 }
 
-/** Returns the secrets of a webhook with a new one in front. The replaced secret stays valid for 24 hours. */
+/** Returns the secrets of a webhook with a new secret in front. The replaced secret stays valid for 24 hours. */
 export function withNewSecret(secrets: readonly StoredSecret[], sealed: string, now: Date): StoredSecret[] {
   const until = new Date(now.getTime() + OVERLAP_MS).toISOString();
   const replaced = validSecrets(secrets, now).map((secret) => ({ ...secret, until: secret.until ?? until }));

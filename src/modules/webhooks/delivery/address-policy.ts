@@ -19,8 +19,8 @@ export class AddressPolicy {
   private readonly allowedNetworks: ReturnType<typeof ipaddr.parseCIDR>[];
 
   /**
-   * @param networks networks (such as 10.0.0.0/8) and addresses that webhooks may call although they are not public; only these
-   * may be called over http
+   * @param networks networks (such as 10.0.0.0/8) and addresses that webhooks may call although these are not public.
+   * Webhooks may call only these networks and addresses over http; all other addresses need https.
    */
   constructor(networks: readonly string[]) {
     this.allowedNetworks = networks.map((text) =>

@@ -21,7 +21,7 @@ const MAX_CONCURRENT = 4;
  */
 const LEASE_MS = 60_000;
 const MAX_SLOTS_OF_A_KIND = 500;
-/** Maximum number of sockets of a delivery: four that are connecting, and an idle one. */
+/** Maximum number of sockets of a delivery: four sockets that are connecting, and an idle socket. */
 const SOCKETS_OF_A_SLOT = 5;
 /**
  * Number of sockets that a process needs for its maximum number of concurrent deliveries. A slot is the room for one of
@@ -76,8 +76,8 @@ const BODY = `CASE WHEN leased.position IS NULL
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
 
 /**
- * Finds and locks webhooks with too many pending deliveries. Returns at most ten, because all of their deliveries are
- * given up in one transaction.
+ * Finds and locks webhooks with too many pending deliveries. Returns at most ten webhooks, because all pending
+ * deliveries of these webhooks are given up in one transaction.
  */
 const FULL = `SELECT id, client_id AS "clientId" FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)
@@ -129,8 +129,8 @@ const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending
       ORDER BY rank, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
- * Leases the next deliveries of each webhook, at most `$4`. An earlier statement locks the webhooks. This later
- * statement has a newer snapshot, so it sees the leases of the instance that held the lock before.
+ * Leases the next deliveries of each webhook, at most `$4` of a webhook. An earlier statement has locked the webhooks.
+ * This later statement has a newer snapshot and therefore sees the leases of an instance that held the lock before.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
@@ -146,9 +146,9 @@ const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
- * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or given up in the meantime. The
- * ids stand in arrays, and no condition matches a partial index, so that PostgreSQL uses the primary keys: otherwise the
- * statement could read all pending deliveries.
+ * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or given up in the meantime.
+ * The statement finds rows by arrays of ids, and has no condition that matches a partial index, so that PostgreSQL uses
+ * the primary keys. With another index, the statement could read all pending deliveries.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)

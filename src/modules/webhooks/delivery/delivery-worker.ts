@@ -63,7 +63,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    // Ignore an error: the leases then expire, and other instances send these deliveries again.
+    // Ignore an error of this last write. If the outcomes are not recorded, the leases expire, and other instances send
+    // these deliveries again.
     await this.queue.recordAndLease(this.finished()).catch(() => undefined);
     this.sender.close();
   }

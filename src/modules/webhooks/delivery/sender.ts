@@ -122,7 +122,8 @@ export class Sender {
     try {
       const late = once(signal, 'abort').then(() => Promise.reject(errorWithCode('ELOOKUP')));
       const found = allowedAddresses(host, this.find, this.policy, protocol);
-      // Show the address if the URL itself contains it, because the client then knows it anyway.
+      // Show the address in the error if the URL itself contains the address, because the client then knows the address
+      // anyway.
       const shown = (address: string) => (isIP(host) ? address : this.policy.shownAddress(address));
       return await connectToFirst(await Promise.race([found, late]), port, signal, shown);
     } finally {
