@@ -65,15 +65,16 @@ async function copyAll(
     await side.query(FORMATS);
   }
   await createTables(reading, writing);
-  // List the target's tables, which the migrations have just created: the source may also have tables of other
-  // programs.
+  // Copy the tables that the target has, which the migrations have just created. The source may also have tables of
+  // other programs, which are not copied.
   const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
   const names = tables.map(({ name }) => name);
   const counted = names.map((name) => `(SELECT count(*)::float8 FROM ${name})`);
   const [{ counts }] = await reading.query<[{ counts: number[] }]>(
     `SELECT ARRAY[${counted.join()}] AS counts`,
   );
-  // Disable the triggers during the copy: the source's rows already show the effects of the triggers.
+  // Disable the triggers of the target during the copy. The copied rows already show the effects that the triggers had
+  // in the source, and these effects must not occur twice.
   await writing.query(names.map((name) => `ALTER TABLE ${name} DISABLE TRIGGER USER`).join(';'));
   await writing.query(`TRUNCATE ${names.join(', ')}`);
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -83,7 +84,8 @@ async function copyAll(
   }
   await writing.query(names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join(';'));
   await copySequences(reading, writing);
-  // Collect statistics: without statistics PostgreSQL would plan queries as for nearly empty tables.
+  // Collect statistics about the copied rows. Without them, PostgreSQL would plan queries as if the tables were nearly
+  // empty.
   await writing.query('ANALYZE');
   return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
 }

@@ -46,8 +46,8 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction, or in `outer` if given. After a deadlock `work` runs again, so it
-   * must have no effects outside of the transaction.
+   * Runs `work` in one READ COMMITTED transaction, or in the transaction `outer` if given. After a deadlock, `work`
+   * runs again, so `work` must have no effects outside of the transaction.
    * @throws the error of `work`, after the rollback
    */
   async transaction<Result>(
@@ -77,7 +77,8 @@ export class Database {
       connection.release();
       return result;
     } catch (error) {
-      // Close the connection if its server has become a standby: a new connection may lead to the primary.
+      // Close the connection if the database was read-only: the server of this connection may have become a standby,
+      // and a new connection may lead to the new primary.
       connection.release(codeOf(error) === READ_ONLY);
       throw error;
     }
@@ -144,7 +145,8 @@ export class Database {
 }
 
 async function rollBack(session: Session, error: unknown): Promise<never> {
-  // Wait for the reply to ROLLBACK: only then has PostgreSQL finished all earlier statements of the transaction.
+  // Wait for the reply to ROLLBACK before throwing the error. PostgreSQL replies only after it has finished all earlier
+  // statements of the transaction.
   await session.execute([ROLLBACK]).catch(() => undefined);
   throw error;
 }

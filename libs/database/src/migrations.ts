@@ -23,7 +23,10 @@ const PATIENCE = { lockMs: 2_000, attempts: 30 };
 
 export class MigrationLockError extends Error {}
 
-/** The service cannot use the database, for example because the server is too old. The message is one sentence. */
+/**
+ * The error if the service cannot use the database, for example because the server is too old. The message is one
+ * sentence.
+ */
 export class UnsuitableDatabaseError extends Error {
   constructor(reason: string) {
     super(`The database cannot be used: ${reason}.`);
@@ -31,7 +34,8 @@ export class UnsuitableDatabaseError extends Error {
 }
 
 /**
- * Brings the database to the newest migration. Several instances can start at once: one migrates, the others wait.
+ * Brings the database to the newest migration. If several instances start at once, one instance migrates, and the other
+ * instances wait.
  * @param dataSource a data source without the timeouts of requests, because a migration may take minutes
  * @param report called with a sentence if the migration has to wait for a lock
  * @returns the names of the migrations that this call has run

@@ -47,7 +47,7 @@ interface NameSearch {
   ids?: string | undefined;
 }
 
-/** The rows of the largest page, and one more row that shows whether another page follows. */
+/** The number of rows of the largest page, plus one. If the additional row exists, another page follows. */
 const MAX_ROWS = 101;
 const MAX_NAMES_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
@@ -151,8 +151,8 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, so that PostgreSQL
- * need not sort.
+ * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, whose rows the index
+ * returns in order of id, so that PostgreSQL need not sort all matching rows.
  */
 function pageById(list: List): string {
   const { id, within } = list;

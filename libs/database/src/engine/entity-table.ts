@@ -12,7 +12,9 @@ const MAX_KEYS = 500;
  * a `bigint`.
  */
 export class EntityTable<Row extends object> {
-  /** The table, or the query of a view in parentheses, as it stands after FROM. */
+  /**
+   * The text that follows FROM in a SELECT: the name of the table or, for a view, the query of the view in parentheses.
+   */
   readonly source: string;
   readonly idColumn: string;
   /** The column names, separated by commas, for a SELECT whose rows `rowOf` can convert. */
@@ -118,7 +120,10 @@ export class EntityTable<Row extends object> {
     };
   }
 
-  /** Returns the column values of an entity, with dates as ISO text: the driver writes some dates inexactly. */
+  /**
+   * Returns the column values of an entity. Dates are returned as ISO text, because the driver would send some dates
+   * inexactly.
+   */
   private stored(row: Row): unknown[] {
     return this.columns.map(({ propertyName, transformer }) => {
       const value: unknown = Reflect.get(row, propertyName);

@@ -100,7 +100,7 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Returns items to the front of the queue after they were taken, even if the queue is full. */
+  /** Puts items that were taken back at the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();

@@ -5,7 +5,10 @@ import type { Session, SharedRead, Statement, StoredRow } from './session';
 /** The caller id of reads that the service makes for itself and not for a client. */
 export const SERVICE_CALLER: number = 0;
 
-/** Maximum statements that are sent together on one connection, where PostgreSQL executes one after the other. */
+/**
+ * Maximum number of statements that are sent together on one connection. PostgreSQL executes these statements one after
+ * the other.
+ */
 const MAX_TOGETHER = 20;
 /**
  * Maximum number of connections for reads. If a connection has been busy for more than 100 ms, one more connection may
@@ -49,9 +52,10 @@ export class Reads {
   }
 
   /**
-   * Runs a statement. Callers that request the same text with the same values share one execution and its rows.
+   * Runs a statement. If several callers request the same text with the same values, the statement is executed once,
+   * and all these callers get its rows.
    * @param caller the id of the client for which the read is made; by default the service itself
-   * @param isSlow true if the read may scan thousands of rows: a client has one slow read at a time
+   * @param isSlow true if the read may scan thousands of rows; each client may run one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
   read(statement: Statement, caller = SERVICE_CALLER, isSlow = true): Promise<StoredRow[]> {

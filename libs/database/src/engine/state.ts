@@ -217,7 +217,9 @@ export class State {
     this.change(this.locked(entity, id, 'FOR UPDATE'), null);
   }
 
-  /** Appends a row to a table such as the event feed, whose rows no command reads or changes. */
+  /**
+   * Appends a row to a table such as the event feed. Such a row needs no lock, because no command reads or changes it.
+   */
   append(insert: Insert, row: readonly unknown[]): void {
     const cell = getOrInsert(this.appended, insert, () => ({ collection: insert, value: [], stored: [] }));
     this.change(cell, [...(cell.value as unknown[][]), row]);
