@@ -51,7 +51,10 @@ export const STOP_PARSING = 2;
 
 interface ParsedSocket extends Socket {
   parser: Parser;
-  /** Node calls this internal method after each read and each write, so overriding it shows when bytes have arrived. */
+  /**
+   * Node calls this internal method after each read and each write. The method is overridden to learn when bytes have
+   * arrived.
+   */
   _unrefTimer(): void;
 }
 
@@ -111,7 +114,7 @@ export class AccountedRequest extends IncomingMessage {
   }
 }
 
-/** A response whose content is counted as memory of its connection until the caller has read it. */
+/** A response whose content is counted as memory of its connection until the caller has read the content. */
 export class AccountedResponse<
   Request extends IncomingMessage = AccountedRequest,
 > extends ServerResponse<Request> {

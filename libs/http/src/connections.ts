@@ -39,7 +39,10 @@ const CLOSE_IDLE_INTERVAL_MS = 1_000;
  */
 const LINGER_MS = 1_000;
 
-/** Why a connection is closed: too much memory, too many connections of one address, or too many in total. */
+/**
+ * The reason why a connection is closed: too much memory (`memory`), too many connections of one address (`address`),
+ * or too many connections in total (`total`).
+ */
 export type Refusal = 'memory' | 'address' | 'total';
 
 /** The connections of a server, with limits on number and memory. Each connection handles one request at a time. */
@@ -183,7 +186,8 @@ export class Connections {
       this.startNextAfter(running, connection);
     }
     if (waiting.length >= MAX_WAITING) {
-      // Pause in the next tick, because Node resumes reading as soon as the current request is complete.
+      // Stop reading in the next tick and not now, because Node resumes reading as soon as the current request is
+      // complete.
       process.nextTick(() => socket.pause());
     }
     return 0;
@@ -281,7 +285,10 @@ export class Connections {
     }
   }
 
-  /** From now on, every response closes its connection, so that callers open their next connection to another replica. */
+  /**
+   * From now on, the last response on each connection closes the connection, so that callers open their next connection
+   * to another replica of the service.
+   */
   announceEnd(): void {
     this.ending = true;
     for (const { running, waiting } of this.all.values()) {

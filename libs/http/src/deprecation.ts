@@ -7,7 +7,10 @@ export interface Deprecation {
   /** The day from which the operation may be removed, as `YYYY-MM-DD` in UTC. */
   sunset: string;
   documentation: string;
-  /** The path of the operation that replaces this one: `/notes?id={noteId}`, with the path parameter in braces. */
+  /**
+   * The path of the operation that replaces the deprecated one, such as `/notes?id={noteId}`, with the path parameter
+   * in braces.
+   */
   successor: string;
 }
 

@@ -36,7 +36,8 @@ export function Field(
   const required = !optional && !nullable && times === undefined;
   const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
-  // Build the array schema here: @nestjs/swagger omits `maxItems` if the entries have a named enumeration.
+  // Build the array schema here and not in @nestjs/swagger, which omits `maxItems` if the entries have a named
+  // enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
   const isLiteral = schema.type === 'integer' || schema.type === 'boolean';
@@ -191,7 +192,8 @@ export function parseTimestamp(text: string): Date | null {
   const isLeap = text[17] === '6';
   const time = new Date((isLeap ? text.replace(':60', ':59') : text).toUpperCase());
   time.setTime(time.getTime() + (isLeap ? 1_000 : 0));
-  // A leap second is valid only at the end of a month in UTC: the second after it begins a month.
+  // A leap second is valid only at the end of a month in UTC, so `time`, the second after the leap second, must be the
+  // first second of a month.
   if (isLeap && !time.toISOString().includes('-01T00:00:00')) {
     return null;
   }

@@ -10,7 +10,8 @@ export const MAX_BODY_BYTES = 64 * 1024;
  * types and refuse an empty body.
  */
 export function acceptJson(fastify: FastifyInstance): void {
-  // Read the bodies of GET and HEAD requests, too, because such a request is refused unless its body is empty.
+  // Read the bodies of GET and HEAD requests, too, because a GET or HEAD request with a body that is not empty is
+  // refused.
   for (const method of ['GET', 'HEAD']) {
     fastify.addHttpMethod(method, { hasBody: true, overrideExisting: true });
   }

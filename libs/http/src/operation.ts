@@ -31,7 +31,7 @@ interface OperationOptions {
   id: string;
   summary: string;
   description: string;
-  /** Default: 204 without a body. */
+  /** The successful response. Default: 204 without a body. */
   response?: ResponseOptions;
   bodies?: Examples;
   errors?: AnyDefinedError[];

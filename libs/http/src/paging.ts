@@ -27,7 +27,8 @@ function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = Number(digits);
-  // Accept a cursor in its only correct spelling, because base64url and numbers have several spellings of one value.
+  // Accept only the spelling of a cursor that `cursorAfter` returns, although base64url and numbers have several
+  // spellings of the same value.
   if (!Number.isSafeInteger(id) || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }

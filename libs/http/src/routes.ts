@@ -62,7 +62,10 @@ export function EachOperation(
   };
 }
 
-/** A tag of the OpenAPI document. Pages show it below its `parent`, another tag, or below its `group`, a heading. */
+/**
+ * A tag of the OpenAPI document. Pages of the documentation show the tag below its `parent`, which is another tag, or
+ * below its `group`, which is a heading.
+ */
 interface TagOptions {
   name: string;
   description: string;

@@ -23,7 +23,10 @@ declare module 'fastify' {
   }
 }
 
-/** Makes a route ignore query parameters instead of refusing them, because health checks may add parameters. */
+/**
+ * Makes a route ignore query parameters instead of refusing a request that has any. Programs that check the health of
+ * the service may add parameters.
+ */
 export function IgnoresQuery(): MethodDecorator {
   return AddRouteConfig({ ignoresQuery: true });
 }
