@@ -57,6 +57,6 @@ function writeIfPossible(file, content) {
     writeFileSync(unfinished, content);
     renameSync(unfinished, file);
   } catch {
-    // The folder cannot be written: the next command compiles the bundle again.
+    // If the folder cannot be written, ignore the error: the next command then compiles the bundle again.
   }
 }

@@ -128,7 +128,9 @@ export class WriteBehind<Entry> {
     this.task.wake();
   }
 
-  /** Writes all pending entries as soon as the current write has ended. Never rejects. */
+  /**
+   * Writes all pending entries, after a write that is in progress. Resolves even if the write fails, and never rejects.
+   */
   flush(): Promise<void> {
     return this.task.runNow();
   }

@@ -45,7 +45,7 @@ const MAX_HOLD_MS = 60_000;
  */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
-/** A period after a 429 in which the SDK sends no other call. */
+/** The pause after a 429, in which the SDK sends no other call. */
 interface Hold {
   response: Response;
   text: string;
@@ -192,7 +192,10 @@ function placesInOrder(free: number): (callNumber: number) => Promise<() => void
 /** Maximum delay of `setTimeout` in milliseconds. With a longer delay, `setTimeout` fires immediately. */
 const MAX_SLEEP_MS = 2 ** 31 - 1;
 
-/** Resolves after this many milliseconds (24 days at most), or rejects with the signal's reason if the signal aborts. */
+/**
+ * Resolves after this many milliseconds, but at most after 24 days. Rejects with the signal's reason if the signal
+ * aborts.
+ */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {

@@ -34,8 +34,8 @@ export const COMMANDER_OPTIONS = {
       return wrap.call(this, text, width, indentation, NARROWEST_COLUMN);
     },
     formatHelp(this: Help, command: Commander, help: Help): string {
-      // For an unknown subcommand, commander prints the help of the parent command. Throw an error that names the unknown
-      // subcommand instead.
+      // For an unknown subcommand, commander prints the help of the parent command. Throw an error that names the
+      // unknown subcommand instead.
       const [name] = command.args;
       if (command.commands.length > 0 && name !== undefined && !name.startsWith('-')) {
         subcommandOf(command, name);
@@ -137,7 +137,10 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
     return super.setCommand(command);
   }
 
-  /** Calls `execute` with the values that commander has parsed: nest-commander would pass unparsed text. */
+  /**
+   * Calls `execute` with the values that commander has parsed. nest-commander would call it with the unparsed text
+   * instead.
+   */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));
   }

@@ -29,7 +29,8 @@ export class OutputFailure extends OperatorError {
 }
 
 export function writeUsageError(text: string, write: (text: string) => void): void {
-  // Commander writes its suggestion (`Did you mean …?`) on a second line, but an error takes one line.
+  // Commander writes its suggestion (`Did you mean …?`) on a second line. Join both lines, because every error of the
+  // command line is printed as one line.
   const mistake = text
     .replace(/^error: /, '')
     .trim()

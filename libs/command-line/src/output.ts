@@ -30,7 +30,8 @@ export function printMany(
   whenEmpty: string,
   lessImportant: readonly string[] = [],
 ): void {
-  // `columns` is undefined for a pipe, and 0 for a terminal of unknown width: do not limit the width then.
+  // `columns` is undefined if the output is a pipe, and 0 if the width of the terminal is unknown. In both cases, do
+  // not limit the width of the table.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
     rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns, lessImportant).join('\n'),

@@ -83,7 +83,8 @@ function copyBinaries(native: string, copy: string): void {
   const temporary = fs.mkdtempSync(`${copy}.tmp.`);
   try {
     fs.cpSync(native, temporary, { recursive: true, verbatimSymlinks: true });
-    // Let every account read the copy: the umask of root may have restricted the files of the package.
+    // Let every account read the copy. If the umask of root restricted the files of the package, the copied files would
+    // be unreadable for the account that runs the server.
     execFileSync('chmod', ['-R', 'a+rx', temporary], { ...programOptions(undefined, '/'), stdio: 'pipe' });
     createLinks(temporary);
     fs.renameSync(temporary, copy);

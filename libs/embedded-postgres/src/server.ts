@@ -97,8 +97,8 @@ async function connect({ folder, database }: Server): Promise<Connection | Error
     options: '-c client_min_messages=warning',
     application_name: 'embedded-postgres',
   }) as Connection;
-  // Ignore errors between queries, which would otherwise end the process: if the connection breaks, the next query
-  // fails as well.
+  // Ignore errors that the connection reports between queries, because an unhandled `error` event would end the
+  // process. If the connection breaks, the next query fails as well.
   connection.on('error', () => undefined);
   try {
     await connection.connect();
@@ -249,8 +249,8 @@ export async function superviseServer(server: Server) {
       connection.unref();
       await new Promise((resolve) => connection.once('end', resolve));
       if (isStopped) return;
-      // Connect again, and start a server only if necessary: after a crash of one session, PostgreSQL recovers by
-      // itself.
+      // Connect again, which starts a server only if none runs. After a crash of one session, no new server is needed,
+      // because PostgreSQL recovers by itself.
       connection = await connectAsOwner(server);
       log(`PostgreSQL in ${folder.path} had died and is running again`);
       if (isStopped) connection.end().catch(() => undefined);
