@@ -13,7 +13,7 @@ export interface ClientKey {
   perDay: number | null;
   scopes: readonly Scope[];
   last4: string;
-  /** Unix milliseconds, as all times of this interface. */
+  /** When the key was created, in unix milliseconds. All times of this interface have this unit. */
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;

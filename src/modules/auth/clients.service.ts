@@ -158,7 +158,10 @@ export class ClientsService {
     });
   }
 
-  /** @param terms the new values; undefined keeps the present value */
+  /**
+   * Changes the name, the scopes or the expiry of a key.
+   * @param terms the new values; if a value is undefined, the present value stays
+   */
   updateKey(reference: KeyReference, terms: KeyTerms): Promise<ApiKey> {
     return this.database.transaction(async (transaction) => {
       const key = await this.lockKey(reference, transaction);

@@ -56,7 +56,10 @@ export interface ImportOutcome {
    * created once.
    */
   run: string;
-  /** Set if the database failed: it is not known whether the lines from `nextLine` to `unknownTo` were created. */
+  /**
+   * Set only if the database failed. In this case, it is not known whether the lines from `nextLine` to `unknownTo`
+   * were created.
+   */
   unknownTo?: number;
   error?: Error;
 }

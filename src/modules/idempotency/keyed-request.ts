@@ -30,7 +30,10 @@ function isKept(error: unknown): error is ApiError {
 @Entity('idempotency_records')
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
-  /** The client's id, a space, and the idempotency key: two clients may use the same key. */
+  /**
+   * The client's id, a space, and the idempotency key. The name includes the client's id, because two clients may use
+   * the same key.
+   */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;
 

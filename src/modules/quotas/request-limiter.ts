@@ -94,7 +94,7 @@ export class RequestLimiter {
         return await this.counters.read(caller);
       }
     } catch {
-      // Ignore the error: the counts from the start of the request are good enough for the headers.
+      // Ignore an error of this read, because the counts from the start of the request are good enough for the headers.
     }
     return decision;
   }

@@ -60,7 +60,7 @@ export async function listen(
 ): Promise<void> {
   const { forwardTo, json } = options;
   const apiKey = keyInEnvironment(process.env);
-  // Derive the secret from the API key: the secret is the same at each start and does not reveal the key.
+  // Derive the secret from the API key. The secret is then the same at each start, and does not reveal the key.
   const secret = `whsec_${createHmac('sha256', apiKey).update('petstore webhooks listen').digest('base64')}`;
   const signer = new Webhook(secret);
   const sender = new Sender(EVERYWHERE);

@@ -19,7 +19,7 @@ const NODE_OPTIONS: RedisOptions = {
   // print an error.
   enableReadyCheck: false,
   disableClientInfo: true,
-  // Never reconnect automatically, because `open` reconnects.
+  // Do not let ioredis reconnect automatically, because the method `open` reconnects.
   retryStrategy: () => null,
 };
 const OPTIONS = {
@@ -174,7 +174,8 @@ export async function redisStatus(url: string) {
     redis = await connected(newRedis(url));
     await selectDatabase(redis);
     await redis.ping();
-    // Ignore an error of INFO, for which the Redis user may have no permission: the service itself does not need INFO.
+    // Ignore an error of INFO. The Redis user may have no permission for INFO, and the service itself does not need
+    // INFO.
     const info = await redis.info().catch(() => '');
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];

@@ -111,7 +111,10 @@ export function rateLimitHeaders(
   };
 }
 
-/** Returns the window for the `X-RateLimit-*` headers: the exhausted one, or else the one with the fewest requests left. */
+/**
+ * Returns the window for the `X-RateLimit-*` headers: the window whose limit refused the request or, if no limit did,
+ * the window with the fewest requests left.
+ */
 function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
   return (
     windows.find(({ name }) => name === exhausted) ??

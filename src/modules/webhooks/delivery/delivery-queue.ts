@@ -41,7 +41,7 @@ export interface LeasedDelivery {
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
-  /** When the attempt started; undefined before it. */
+  /** When the attempt started. Undefined before the start. */
   startedAt?: number;
   attempt?: Attempt;
 }
@@ -212,7 +212,10 @@ export class DeliveryQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns the number of idle sockets that deliveries may leave open */
+  /**
+   * Limits the number of sockets that deliveries use.
+   * @returns the number of idle sockets that deliveries may leave open
+   */
   limitSockets(sockets: number): number {
     this.slotsOfAKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_OF_A_SLOT)));
     return 2 * this.slotsOfAKind;

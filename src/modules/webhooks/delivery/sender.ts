@@ -51,7 +51,10 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
   };
 }
 
-/** Sends requests to URLs of clients, which are not trusted: calls only allowed addresses, and limits the response. */
+/**
+ * Sends requests to URLs that clients have given. These URLs are not trusted, so the sender calls only allowed
+ * addresses and limits the response.
+ */
 @Injectable()
 export class Sender {
   responseTimeoutMs = TIMEOUT_MS;
