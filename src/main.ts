@@ -46,7 +46,7 @@ async function fail(error: unknown): Promise<never> {
   process.exit(1);
 }
 
-// Do not let Node print the error with all its fields: a database error can contain data of rows.
+// Do not let Node print the error with all fields of the error, because a database error can contain data of rows.
 process.on('uncaughtException', (error) => {
   fail(error).catch(() => process.exit(1));
 });

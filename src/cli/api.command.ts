@@ -120,7 +120,7 @@ const TIMEOUT_MS = 60_000;
 
 async function send(url: URL, request: RequestInit): Promise<Response> {
   try {
-    // Do not follow redirects: the API key must not be sent to another server.
+    // Do not follow redirects, because a redirect could send the API key to another server.
     return await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (error) {
     const { message, code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;

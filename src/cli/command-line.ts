@@ -27,7 +27,7 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   // Drop warnings that libraries such as ioredis print with `console.warn`, because the warnings would mix with the
   // output of the command.
   Object.assign(console, { warn: () => undefined });
-  // Do not let Node print the error with all its fields: a database error can contain data of rows.
+  // Do not let Node print the error with all fields of the error, because a database error can contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then has failed.
   process.once('beforeExit', () => process.exit(1));

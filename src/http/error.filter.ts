@@ -94,7 +94,8 @@ function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
   }
   const allowed = server.supportedMethods.toSorted().filter((method) => {
     const found = server.findRoute({ method: method as HTTPMethods, url }) as { params: object } | null;
-    // Ignore a route whose parameter is empty: for `/pets/`, the router finds `/pets/:petId`, but no resource has an empty id.
+    // For `/pets/`, the router finds `/pets/:petId` with an empty id. Ignore such a route, because no resource has an
+    // empty id.
     return found !== null && !Object.values(found.params).includes('');
   });
   return allowed.length === 0

@@ -147,7 +147,10 @@ export type Values<Variables extends Record<string, ReturnType<typeof variable>>
   [Name in keyof Variables]: ReturnType<Variables[Name]['valueIn']>;
 };
 
-/** @throws EnvironmentError for the first invalid variable */
+/**
+ * Reads the values of the variables from the environment.
+ * @throws EnvironmentError for the first invalid variable
+ */
 export function valuesIn<Variables extends Record<string, ReturnType<typeof variable>>>(
   variables: Variables,
   environment: Environment,
@@ -158,7 +161,7 @@ export function valuesIn<Variables extends Record<string, ReturnType<typeof vari
 
 function decodeText(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
-  // A zero byte means that the file is in UTF-16.
+  // A zero byte means that the file is in UTF-16, which is refused like any text that is not UTF-8.
   if (text.includes('\0') || !isValidUtf8(text)) {
     throw new Error('it is not text in UTF-8');
   }

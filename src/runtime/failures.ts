@@ -73,7 +73,8 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Throw all other errors unchanged: starting the service may also fail because of the database.
+    // Throw all other errors unchanged, because `open` may also fail for a reason that has nothing to do with the
+    // address.
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }

@@ -74,7 +74,8 @@ function openOutput(descriptor: number): ReturnType<typeof pino.destination> {
 /** Writes the last lines before the process ends, but waits at most a second. Never rejects. */
 export async function endLog(logger: Logger): Promise<void> {
   const flush = () => new Promise<void>((resolve) => logger.flush(() => resolve()));
-  // Flush twice: the first flush may only wait for a write in progress.
+  // Flush twice. If a write is in progress, the first flush only waits for that write, and the second flush writes the
+  // rest.
   await Promise.race([flush().then(flush), pause(END_MS, undefined, { ref: false })]);
 }
 

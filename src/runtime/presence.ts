@@ -28,7 +28,7 @@ export interface Instance {
   address: string;
   port: number;
   degraded: boolean;
-  /** `unknown` if the instance stopped updating its row without deleting it. */
+  /** `unknown` if the instance has stopped updating its row but has not deleted the row. */
   state: 'running' | 'unknown';
   secondsAgo: number;
 }

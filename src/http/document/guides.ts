@@ -55,7 +55,7 @@ async function createRenderer(operations: Map<string, string>) {
   const { default: MarkdownIt } = await import('markdown-it');
   const renderer = new MarkdownIt({ html: false, highlight });
   const code = renderer.renderer.rules.code_inline!;
-  // The name of an operation becomes a link to the reference.
+  // If a guide has the name of an operation as inline code, the name becomes a link to the reference.
   renderer.renderer.rules.code_inline = (tokens, index, ...rest) => {
     const written = code(tokens, index, ...rest);
     const link = operations.get(tokens[index]!.content.replace(/\?.*/, ''));
