@@ -18,7 +18,7 @@ export interface Feature {
   commands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables that requests can change. Parents come before the children that refer to them. */
   tables?: readonly ReportedTable[];
-  /** Completes the settings of the HTTP service. Called when the database is open. */
+  /** Returns the settings with those values that the feature can only find out once the database is open. */
   prepare?(settings: Settings): Settings;
   /** Returns a file that belongs to a copy of the store, for example the key for webhook secrets. */
   copiedFile?(settings: Settings): CopiedFile | undefined;

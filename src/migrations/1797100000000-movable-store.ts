@@ -11,8 +11,8 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * system could change the order of the texts, and an index could miss rows.
  */
 const BYTEWISE = [
-  // Build the primary key again, because its index may be damaged and may have let in two rows with the same name. Of
-  // two such rows, only the earlier is kept.
+  // Build the primary key again. If the store was moved to a system with another order of texts, its index may have
+  // missed a row, and a second record with the same name may have been inserted. Keep only the earlier one.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,

@@ -86,8 +86,8 @@ export function retryingFetch(
       : undefined;
 
   /**
-   * Sends a request once fewer than MAX_CONCURRENT requests run and the pause after a 429 is over. If the pause is
-   * longer than `maxWaitMs`, returns the 429 response at once and does not send the request.
+   * Waits until fewer than MAX_CONCURRENT requests run and the pause after an earlier 429 response is over. Then sends the
+   * request. If the pause is longer than `maxWaitMs`, returns that earlier 429 response and does not send the request.
    */
   const attempt = async (
     request: Request,

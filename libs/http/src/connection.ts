@@ -174,8 +174,8 @@ export class Connection {
     socket.once('end', () => {
       this.ended.abort();
       if (this.running !== undefined && this.waiting.length > 0) {
-        // Node marks the response that it takes for the last one with `_last`, and closes the connection after that
-        // response. Remove the mark, because responses to the waiting requests follow.
+        // Node sets `_last` of the running response, and would close the connection after this response. Reset `_last`,
+        // because the requests in `waiting` still have to be answered.
         Object.assign(this.running, { _last: false });
       }
     });
@@ -192,7 +192,7 @@ export class Connection {
     return waiting.at(-1)?.request ?? (running === undefined || isSent(running) ? undefined : running.req);
   }
 
-  /** Counts a request whose header section has arrived. */
+  /** Adds the memory of a request, whose header section has arrived, to the memory of the connection. */
   take(request: AccountedRequest): void {
     const { rawHeaders, url = '' } = request;
     let length = url.length;

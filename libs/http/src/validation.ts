@@ -155,9 +155,9 @@ export interface FieldRule {
 const known = new Map<object, ReadonlyMap<string, FieldRule>>();
 
 /**
- * Returns the rules of a class by field. `Field` stores the rules in class-validator's metadata, where the rules also
- * apply to subclasses and to the classes that `PartialType` makes. Calling the rules directly is 20 times as fast as
- * class-validator's `validateSync`.
+ * Returns the rules of a class by field. The decorator `Field` has stored the rules in class-validator's metadata, so that
+ * subclasses and the classes of `PartialType` have the rules, too. This function reads the rules from the metadata, because
+ * calling the rules is 20 times as fast as class-validator's `validateSync`.
  */
 function rulesOf(shape: Type<object>): ReadonlyMap<string, FieldRule> {
   let rules = known.get(shape);

@@ -38,8 +38,8 @@ stay; breaking changes are announced 30 days ahead. \`experimental\`: may change
 }
 
 /**
- * Returns the tags, which `x-parent` nests, and tag groups. A tool that does not know `x-parent` can show the groups
- * instead.
+ * Returns the part of the document with the tags, and the part with the groups of tags. Each tag names its parent in
+ * `x-parent`. Tools that do not know `x-parent` can show the groups.
  */
 function tagParts(): object {
   const sorted = definedTags();

@@ -121,7 +121,7 @@ export function withoutDigest(path: string): string {
 
 /**
  * Serves a text, with ADDRESS_PLACEHOLDER replaced by the address that the caller has used.
- * @param files files to which the text links
+ * @param files files to which the text links. The digest of each file is added to its name in the text
  */
 export function serveText(
   pages: FastifyInstance,

@@ -24,7 +24,8 @@ function serviceUrl(text: string): string {
 }
 
 export function serviceUnreachable(url: string, fetchError: unknown): OperatorError {
-  // If the host has several addresses and the connection to each of them fails, the error has a code but no message.
+  // If the host has several addresses and the connection to each of them fails, then the error has a code but no message.
+  // The code is shown in that case.
   const { message, code } = ((fetchError as Error).cause ?? fetchError) as NodeJS.ErrnoException;
   const remedy =
     message === 'bad port'

@@ -38,7 +38,8 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: caller } = keyOf(request);
     const fingerprint = fingerprintOf(request);
-    // Also accept the fingerprint of earlier versions of the service, which did not normalize Unicode names.
+    // Also accept the fingerprint that earlier versions of the service stored. These versions did not convert the name of
+    // a pet or category to Unicode's composed form.
     const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
     const keyed = new KeyedRequest(`${caller} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {

@@ -136,7 +136,10 @@ export const INVENTORY_TABLE: ReportedTable = {
   },
 };
 
-/** True if the stock has changed, or if a new pet does not have the initial stock that its status usually means. */
+/**
+ * True if the change needs an event `inventory.updated`: if the stock of a pet has changed, or if a new pet has another
+ * stock than new pets of its status get by default.
+ */
 function isReported(state: State, { before, after }: RowChange<InventoryItem>): boolean {
   const { petId, stock } = after!;
   return stock !== (before?.stock ?? INITIAL_STOCK[PetOperations.get(state, petId).status]);

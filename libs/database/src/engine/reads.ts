@@ -7,7 +7,7 @@ export const SERVICE_CALLER: number = 0;
 
 /**
  * Maximum number of statements that are sent together on one connection. PostgreSQL executes these statements one after
- * the other.
+ * the other, so with more of them the last one would wait too long.
  */
 const MAX_TOGETHER = 20;
 /**

@@ -153,7 +153,10 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 }
 
-/** Saves a ban. Each change increases `ban_changed_at`, so the larger value belongs to the newer ban. */
+/**
+ * Saves a ban of a key. Each ban gets a later `ban_changed_at` than the ban before, so that instances of the service that
+ * compare two bans of the key take the newer one.
+ */
 export async function writeBan(
   transaction: Transaction,
   keyId: number,

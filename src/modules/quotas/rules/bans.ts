@@ -10,7 +10,10 @@ export const SERIES_MS = MINUTE_MS;
  * before the first 429 arrived.
  */
 export const NOTICE_MS = 2_000;
-/** On every plan, a key is banned only after more than this many refused requests (429) in one series. */
+/**
+ * On every plan, a key is banned only if more than this many of its requests are refused with 429 in one series, that is
+ * within SERIES_MS.
+ */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [
   2 * MINUTE_MS,

@@ -86,9 +86,9 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Takes back a request that was counted at `takenAt`. Refunds are limited, because a caller could otherwise send
- * unlimited requests.
- * @returns the names of the windows in which the request was taken back
+ * Subtracts a request, which was counted at `takenAt`, from the counts of the minute and the day. Each window allows only
+ * as many refunds as its limit, because a caller whose every request is refunded could otherwise send any number.
+ * @returns the names of the windows from which the request was subtracted
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
   const refunded = rollWindows(windows, limits, now).filter(({ name, limit, resetAt }) => {

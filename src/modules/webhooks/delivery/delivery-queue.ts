@@ -247,11 +247,13 @@ export class DeliveryQueue {
 
   /**
    * Records the outcomes of attempts, disables webhooks whose receivers answer 410 or fail for five days, and leases due
-   * deliveries for this process, in one transaction. Deliveries to slow receivers have a limit of their own, so that they
-   * do not delay deliveries to quick receivers. If many webhooks have due deliveries, only a few of each webhook are
-   * leased. `hasMore` is then true, and the caller may lease the next ones immediately.
+   * deliveries: until the lease ends, only this process sends them. Deliveries to slow receivers have a limit of their
+   * own, so that they do not delay deliveries to quick receivers.
    * @param finished the deliveries whose outcomes are recorded
-   * @param current the deliveries that this process is still sending; undefined to lease no deliveries
+   * @param current the deliveries that this process is still sending, which count towards its limits; undefined to lease
+   * no deliveries
+   * @returns the leased deliveries. If many webhooks have due deliveries, only a few of each webhook are leased. `hasMore`
+   * is then true, because more deliveries may be due
    */
   async recordAndLease(
     finished: readonly LeasedDelivery[],
