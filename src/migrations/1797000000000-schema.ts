@@ -60,7 +60,7 @@ const CLIENTS = [
   )`,
   // A deleted client keeps its row, with `deleted_at`. Another client may take its name.
   `CREATE UNIQUE INDEX clients_name_key ON clients (name) WHERE deleted_at IS NULL`,
-  // `overlap_ends_at` is set when a new key has replaced this key. Both keys work until then.
+  // `overlap_ends_at` is null until a new key replaces this key. Both keys work until the time in this column.
   `CREATE TABLE api_keys (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     client_id bigint NOT NULL REFERENCES clients (id),

@@ -36,7 +36,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/** Timeouts in milliseconds: for one metric, and for all metrics of a worker process. */
+/** Milliseconds that reading one metric may take (COLLECT_MS), and that a worker process has for all its metrics (ANSWER_MS). */
 const COLLECT_MS = 1_500;
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';

@@ -128,7 +128,8 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
  */
 function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
   const server = app.getHttpServer() as Server;
-  // Without `excludeNetwork`, the report would look up the host names of all open connections.
+  // Set `excludeNetwork`, because the diagnostic report would otherwise look up the host name of every open connection in
+  // the DNS, and the process would wait for all answers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
   // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and nothing is limited.

@@ -96,8 +96,8 @@ interface WriteBehindOptions<Entry> {
   name: string;
   intervalMs: number;
   /**
-   * Writes all entries of `batch` or none. If `write` rejects, the same entries are passed to `write` again. Entries
-   * that were written before the rejection, for example because only the reply was lost, are then written twice.
+   * Writes all entries of `batch`, or none of them. If `write` rejects, the same entries are passed to `write` again. If
+   * the entries were written and only the database's reply was lost, then they are written twice.
    */
   write: (batch: Map<string, Entry>) => Promise<void>;
   merge: (earlier: Entry, later: Entry) => Entry;

@@ -237,8 +237,8 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
  * POST only once for each Idempotency-Key. A PATCH has no such key, so another attempt of a PATCH is not safe.
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
-  // A 429 means that the service has not executed the request. A 409 with the code `idempotency_in_progress` means that
-  // an earlier attempt of this POST may still be running.
+  // Repeat after a 429, because the service has not executed the request. Repeat after a 409 with the code
+  // `idempotency_in_progress`, too: an earlier attempt of this POST is still running, and its response can be had later.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));

@@ -49,7 +49,8 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   const answered = terminal.question(`${printable(question)} [y/N] `);
   const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
   if (answer === '\n') {
-    // After Ctrl-D, the cursor is still on the line of the question, so begin a new line.
+    // The answer is only a line break, for example after Ctrl-D. Print it, because the cursor is still on the line of the
+    // question.
     process.stderr.write(answer);
   }
   if (!/^y(es)?$/i.test(answer.trim())) {

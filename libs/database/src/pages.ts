@@ -65,7 +65,10 @@ const [PLACE, FITS, LOWER_NAME] = [-1, -2, -3];
 
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
-  /** Maps each combination of filters, as JSON, to the read that requests with these filters share. */
+  /**
+   * One shared read for each combination of filters. The key is the combination as JSON. Requests with equal filters that
+   * arrive at the same time get their page from one statement.
+   */
   private readonly pages = new Map<string, SharedRead<string, Page>>();
 
   /**

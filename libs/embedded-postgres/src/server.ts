@@ -85,8 +85,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects to the server, and makes this process its owner. Returns an error that may be temporary, and throws any
- * other.
+ * Connects to the server, and makes this process the owner of the server: only the owner may stop it. Returns an error
+ * that may be temporary, so that the caller tries again. Throws any other error.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -249,8 +249,8 @@ export async function superviseServer(server: Server) {
       connection.unref();
       await new Promise((resolve) => connection.once('end', resolve));
       if (isStopped) return;
-      // Connect again, which starts a server only if none runs. After a crash of one session, no new server is needed,
-      // because PostgreSQL recovers by itself.
+      // Connect again. `connectAsOwner` starts a server if no server runs. If only one session has crashed, the server still
+      // runs, and recovers by itself.
       connection = await connectAsOwner(server);
       log(`PostgreSQL in ${folder.path} had died and is running again`);
       if (isStopped) connection.end().catch(() => undefined);

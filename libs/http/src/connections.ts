@@ -114,7 +114,8 @@ export class Connections {
   /**
    * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
    * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection that is being parsed at this moment; its parser must not be freed yet
+   * @param changed the connection whose bytes are being parsed at this moment. If this connection is closed, its parser is
+   * freed later than the parsers of others, because the parser is still running
    */
   private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);

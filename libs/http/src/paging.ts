@@ -64,7 +64,8 @@ export class PageQuery {
 }
 
 /**
- * Returns which entries of a list the request asks for. If `name` is given, the list is sorted by name.
+ * Returns which entries of a list the request asks for. The list is sorted by name if the request searches for a name (the
+ * query parameter `name`), and otherwise by id.
  * @throws ApiError 400 `invalid_cursor`
  */
 export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery & { name?: string }) {

@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * Parameter decorator: returns the client that sends a command, and applies the `If-Match` and `Idempotency-Key` of the
- * request to the command.
+ * Parameter decorator that gives a handler the source of its command: the client, and what the request's `If-Match` and
+ * `Idempotency-Key` demand. The handler passes the source on with the command.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();

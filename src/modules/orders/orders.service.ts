@@ -103,8 +103,8 @@ export class OrdersService {
   }
 
   /**
-   * Returns the pet of an order without locking the order. A command needs the id in order to lock the pet first, and the
-   * pet of an order never changes.
+   * Returns the id of the pet that an order is for, without a lock on the order. A command has to lock the pet before the
+   * order, so it needs the pet's id before it reads the order. The id stays right, because the pet of an order never changes.
    */
   private async petOf(id: number, source: CommandSource): Promise<number> {
     return (await this.get(id, source.caller)).petId;

@@ -14,8 +14,8 @@ const webhookKey = readerFor('32 random bytes in base64 (openssl rand -base64 32
 export const WEBHOOK_VARIABLES = {
   webhookNetworks: variable('WEBHOOK_NETWORKS', networks, []),
   /**
-   * Key that encrypts the secrets of webhooks. If the database is external and there is no key, no webhook can be
-   * created.
+   * Key that encrypts the secrets of webhooks. With the embedded database, the service creates a key beside the data. With
+   * an external database, webhooks can be created only if this key is set.
    */
   webhookKey: variable('WEBHOOK_KEY', webhookKey, undefined, { secret: true }),
 };

@@ -196,8 +196,9 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
 }
 
 /**
- * Returns the statements that write the changes of the batch, with COMMIT or ROLLBACK as the last one. All statements
- * are built before the first one is sent, so that an error while building a statement prevents the commit.
+ * Returns the statements that end the transaction of the batch: those that write the changes, and then COMMIT. If nothing
+ * has changed, ROLLBACK is the only one. All statements are built before the first one is sent, so that an error while
+ * building a statement prevents the commit.
  */
 function writesOf({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({

@@ -142,7 +142,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
     const { caller, ...alone } = allowed;
     let answer = await this.ask(caller, 'read', { alone });
-    // If Redis has no counts of the client, pass the counts from the database, which already contain these requests.
+    // If Redis has no counts of the client, pass the counts from the database. Use `read`, which adds nothing: the counts of
+    // the database already contain the requests that were allowed in memory.
     answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
     // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
     allowed.count -= alone.count;

@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000;
 /** Refusals within this time form one series. A key is banned for too many refusals in one series. */
 export const SERIES_MS = MINUTE_MS;
 /**
- * Refusals in this time after the start of a series do not count, because the client may have sent these requests
- * before the first 429 arrived.
+ * Milliseconds after the first refusal of a series in which further refusals do not count towards a ban, because the
+ * client may have sent these requests before the first 429 arrived.
  */
 export const NOTICE_MS = 2_000;
 /**
