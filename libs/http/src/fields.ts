@@ -2,7 +2,7 @@
 // validation rule and an OpenAPI description.
 import { Param, applyDecorators } from '@nestjs/common';
 import { ApiParam, ApiProperty, type ApiPropertyOptions, type SchemaObject } from '@nestjs/swagger';
-import { ValidateBy, type ValidationArguments, isBoolean, isIn, isRFC3339 } from 'class-validator';
+import { ValidateBy, isBoolean, isIn, isRFC3339 } from 'class-validator';
 import { ValidationFailedError } from './errors';
 import { type FieldRule, composed, parseLiteral } from './validation';
 
@@ -54,7 +54,6 @@ export function Field(
     fromBody: normalize,
     fromQuery: (given) => (isList ? [given].flat().map(parse) : parse(given)),
   };
-  const defaultMessage = ({ property, value }: ValidationArguments) => rule.problemOf(property, value);
   return applyDecorators(
     ApiProperty({
       ...described,
@@ -62,7 +61,7 @@ export function Field(
       nullable: nullable || undefined,
       required,
     } as ApiPropertyOptions),
-    ValidateBy({ name: 'field', constraints: [rule], validator: { validate: rule.accepts, defaultMessage } }),
+    ValidateBy({ name: 'field', constraints: [rule], validator: { validate: rule.accepts } }),
   );
 }
 

@@ -15,7 +15,7 @@ import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './components'
 
 type NotedOperation = OperationObject & { [NOTES]?: Notes[] };
 type Components = NonNullable<OpenAPIObject['components']>;
-type Responses = Record<string, ResponseObject | ReferenceObject>;
+export type Responses = Record<string, ResponseObject | ReferenceObject>;
 type Schemas = Record<string, SchemaObject>;
 
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';

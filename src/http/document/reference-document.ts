@@ -8,13 +8,12 @@ import type {
   ResponseObject,
   SchemaObject,
 } from '@nestjs/swagger';
-import { nameIn } from './complete-document';
+import { type Responses, nameIn } from './complete-document';
 import { type Guide, guidePath } from './guides';
 import { samplesOf } from './samples';
 import { ADDRESS_PLACEHOLDER } from './served-content';
 
 type Shown = OperationObject & Record<`x-${string}`, unknown>;
-type Responses = Record<string, ResponseObject | ReferenceObject>;
 
 export function referenceDocument(document: OpenAPIObject, guides: Guide[]): OpenAPIObject {
   const shown = JSON.parse(JSON.stringify(document), withoutPrefilling) as OpenAPIObject;
