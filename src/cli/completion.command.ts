@@ -1,34 +1,37 @@
 import { Command } from 'nest-commander';
 import { BaseCommand, type Commander, print } from '#libs/command-line';
 
-/** The beginning of a command line, for example ` clients create --plan`, and the words that may follow. */
-type Place = [words: string, next: readonly string[]];
+/**
+ * The words of a command line after `petstore`, each with a space before the word, and the words that may follow. For
+ * example, the plans may follow ` clients create --plan`.
+ */
+type Completion = [words: string, next: readonly string[]];
 
 /** Placeholder for the names of all clients, which the completion scripts ask for. */
 const CLIENT_NAMES = '@clients';
 
 const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;
 
-function placesOf(command: Commander, words = ''): Place[] {
+function completionsOf(command: Commander, words = ''): Completion[] {
   const below = command.commands.map((one) => one.name());
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const options = command.options.flatMap(({ hidden, long }) => (hidden ? [] : long!));
   const isOfClient = command.registeredArguments[0]?.name() === 'client';
-  const ofOptions = command.options.map(({ long, argChoices }): Place => {
+  const ofOptions = command.options.map(({ long, argChoices }): Completion => {
     return [`${words} ${long}`, long === '--client' ? [CLIENT_NAMES] : (argChoices ?? [])];
   });
   return [
     [words, [...below, ...values, ...(isOfClient ? [CLIENT_NAMES] : []), ...options, '--help']],
     ...ofOptions.filter(([, next]) => next.length > 0),
-    ...command.commands.flatMap((one) => placesOf(one, `${words} ${one.name()}`)),
+    ...command.commands.flatMap((one) => completionsOf(one, `${words} ${one.name()}`)),
   ];
 }
 
 /** Returns the completion script for bash, which zsh runs as well. */
-function bash(places: Place[]): string {
+function bash(completions: Completion[]): string {
   return `_petstore_next() {
   case "$1" in
-${places.map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;`).join('\n')}
+${completions.map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;`).join('\n')}
     *) return 1 ;;
   esac
 }
@@ -50,16 +53,16 @@ _petstore() {
 complete -o default -F _petstore petstore`;
 }
 
-function zsh(places: Place[]): string {
+function zsh(completions: Completion[]): string {
   return `(( $+functions[compdef] )) || { autoload -U compinit && compinit; }
 autoload -U bashcompinit && bashcompinit
-${bash(places)}`;
+${bash(completions)}`;
 }
 
-function fish(places: Place[]): string {
+function fish(completions: Completion[]): string {
   return `function __petstore_next
   switch "$argv"
-${places.map(([words, next]) => `    case '${words}'\n      printf '%s\\n' ${next.join(' ')}`).join('\n')}
+${completions.map(([words, next]) => `    case '${words}'\n      printf '%s\\n' ${next.join(' ')}`).join('\n')}
     case '*'
       return 1
   end
@@ -102,6 +105,6 @@ export class CompletionCommand extends BaseCommand {
   }
 
   protected async execute(shell: keyof typeof SCRIPTS): Promise<void> {
-    print(SCRIPTS[shell](placesOf(this.command.parent!)));
+    print(SCRIPTS[shell](completionsOf(this.command.parent!)));
   }
 }
