@@ -18,7 +18,19 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
  * Returns a digest of the operation, the path parameters and the JSON body. The digest does not depend on the spelling
  * of the URL or of the JSON.
  */
-export function fingerprintOf(request: FastifyRequest, replacer: Replacer = composedInOrder): string {
+export function fingerprintOf(request: FastifyRequest): string {
+  return digestOf(request, composedInOrder);
+}
+
+/**
+ * Returns the fingerprint that earlier versions of the service stored for the request. These versions did not convert
+ * the name of a pet or category to Unicode's composed form.
+ */
+export function earlierFingerprintOf(request: FastifyRequest): string {
+  return digestOf(request, inOrder);
+}
+
+function digestOf(request: FastifyRequest, replacer: Replacer): string {
   const { method, params, body } = request;
   const value = body === undefined ? '' : jsonOf(body, replacer);
   const text = `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`;
@@ -36,11 +48,13 @@ function jsonOf(body: unknown, replacer: Replacer): string {
   }
 }
 
+/** Makes `JSON.stringify` sort the properties of objects, and convert names to Unicode's composed form. */
 function composedInOrder(name: string, value: unknown): unknown {
   return name === 'name' && typeof value === 'string' ? composed(value) : inOrder(name, value);
 }
 
-export function inOrder(_name: string, value: unknown): unknown {
+/** Makes `JSON.stringify` sort the properties of objects. */
+function inOrder(_name: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;

@@ -12,7 +12,7 @@ import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type CommandSource } from '#libs/database';
 import { ApiError, Documented, EachOperation, IfMatch } from '#libs/http';
 import { keyOf } from '../auth';
-import { fingerprintOf, idempotencyKeyOf, inOrder } from './idempotency-key';
+import { earlierFingerprintOf, fingerprintOf, idempotencyKeyOf } from './idempotency-key';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
 
 /**
@@ -22,8 +22,8 @@ import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } f
 @Injectable()
 class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
-   * Idempotency keys of the requests that this process is handling: a second request with such a key is refused. If
-   * another process is handling the first request, a lock in the database leads to the same refusal.
+   * Client ids and idempotency keys of the requests that this process is handling. A second request with the same key is
+   * refused. If another process is handling the first request, a lock in the database leads to the same refusal.
    */
   private readonly running = new Set<string>();
 
@@ -38,9 +38,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     const { clientId: caller } = keyOf(request);
     const fingerprint = fingerprintOf(request);
-    // Also accept the fingerprint that earlier versions of the service stored. These versions did not convert the name of
-    // a pet or category to Unicode's composed form.
-    const isSame = (kept: string) => kept === fingerprint || kept === fingerprintOf(request, inOrder);
+    const isSame = (kept: string) => kept === fingerprint || kept === earlierFingerprintOf(request);
     const keyed = new KeyedRequest(`${caller} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
