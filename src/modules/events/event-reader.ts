@@ -51,8 +51,9 @@ const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet
         ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
- * Returns SQL that counts events shortly before a position. A cursor contains this count, so that a later read notices
- * lost events.
+ * Returns SQL that counts the events at the 500 positions before a position. A cursor contains this count, so that a
+ * later read notices lost events. Events that are more than ten minutes older do not count, because such events may expire
+ * earlier than the event at the position.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
@@ -68,8 +69,9 @@ const matching = (type: number, pet: number): string =>
   `($${type}::text[] IS NULL OR type = ANY($${type})) AND ($${pet}::bigint IS NULL OR pet_id = $${pet})`;
 
 /**
- * Reads the end of the feed, in a statement of its own. Only then does another statement read the events: a single
- * statement for both could miss events that are committed while the statement runs.
+ * Reads the end of the feed. Another statement then reads the events up to this end. A single statement for both could miss
+ * events, because a statement sees only events that were committed before the statement began, while `feed_end` also
+ * takes later commits into account.
  */
 const END: SharedRead<null, number> = {
   statementFor: () => ({ text: 'SELECT feed_end()' }),
@@ -99,8 +101,11 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
     ) AS reached ON true`;
 
 /**
- * Finds the position from which a caller continues after a loss of events: the position of the newest event that is at
- * least a minute older than the event at the caller's position.
+ * Finds the position from which a caller continues after the database has lost events, for example in a failover to a
+ * standby that had not received the last events. The caller has not read the events that were written since the loss.
+ * These events may have earlier positions than the caller's event and, because the clock of the new server may be a minute
+ * behind, earlier times. The caller therefore continues after the newest event that is at least a minute older than the
+ * caller's event.
  */
 const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;

@@ -13,7 +13,8 @@ export interface FeedPosition {
    */
   time: number;
   /**
-   * Number of events shortly before this event. In a database that has lost some of these events, the number differs.
+   * Number of events that the database had at the 500 positions before this event, at most ten minutes older than this
+   * event. If the database later has another number of such events, it has lost events.
    */
   countBefore: number;
 }

@@ -22,21 +22,25 @@ class EventLogModule {}
 class EventsModule {}
 
 /**
- * Keep events two days longer than promised, because webhook deliveries can be retried for up to 31 days and need the
- * events until then.
+ * Events are promised for EVENT_RETENTION_DAYS (30 days), but kept for two more days, because deliveries to webhooks need
+ * their events. A delivery can be retried until the delivery is deleted, up to 31 days after its creation. The second
+ * day allows for deliveries that are created or deleted late.
  */
 const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
-const SLICE = 5_000;
+const MAX_EXAMINED = 5_000;
 
-/** SQL condition for expired events. Only the oldest events are examined, so that no index on the time is needed. */
+/**
+ * Returns the SQL condition for expired events. The subquery finds the oldest events by their positions, and only the
+ * times of these events are compared, so that no index on the time is needed.
+ */
 const isExpired = (now: number): string =>
-  `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${SLICE}))
+  `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${MAX_EXAMINED}))
    AND time < '${new Date(now - KEPT_MS).toISOString()}'`;
 
 export const EVENTS: Feature = {
   module: EventsModule,
   commandModule: EventLogModule,
-  expiredRows: [{ table: 'events', condition: isExpired, maxRows: SLICE }],
+  expiredRows: [{ table: 'events', condition: isExpired, maxRows: MAX_EXAMINED }],
   schemas: EVENT_SCHEMAS,
   commands: async () => [(await import('./events.command.js')).EventsCommand],
 };
