@@ -244,7 +244,10 @@ export class KeysCommand extends CommandGroup {
     printDone(`${outcome} ${next}`, { id: key.id, wasBanned, bannedUntil: null }, options);
   }
 
-  /** Says what a request with a key gets now, because the limits of its client may be used up. */
+  /**
+   * Tells the operator whether requests with a key are accepted now that the key is not banned. Such requests are still
+   * refused if the key is revoked or expired, or if the limits of its client are used up.
+   */
   private async nextAnswerTo(key: IssuedKey['record']): Promise<string> {
     const { state, client } = describeKey(key);
     if (state === 'revoked' || state === 'expired') {

@@ -72,7 +72,9 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Hide these errors from the documentation: requests without a valid key have no daily limit and cannot be banned.
+    // Leave these two errors out of the documentation, because the operation never returns them. A request with a valid
+    // key is always allowed. A request without a valid key counts towards the limit of the IP address, which has no daily
+    // limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }

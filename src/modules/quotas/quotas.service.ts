@@ -41,7 +41,8 @@ export class QuotasService {
       const after = { ...before };
       const now = this.clock.now();
       unban(after, now);
-      // Write even if the database has no ban, because an instance may have banned the key only in its memory.
+      // Save the lifted ban even if the key has no ban in the database, because the key may so far be banned only in Redis
+      // or in the memory of an instance. Within a second, every instance reads the lifted ban, which replaces an older ban.
       await writeBan(transaction, keyId, after);
       const wasBanned = isBanned(before, now);
       if (wasBanned) {

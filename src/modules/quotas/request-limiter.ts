@@ -54,12 +54,15 @@ export class RequestLimiter {
     return caller.decision;
   }
 
-  /** Reports the rate limit of the IP address for a malformed request, without counting the request. */
+  /** Makes the response to a malformed request report the rate limit of the IP address. The request is not counted. */
   leaveUncounted(request: FastifyRequest): void {
     request.caller = addressCaller(request.ip);
   }
 
-  /** Refunds the request if `status` is 304 or 5xx, then returns the rate limit headers of the response. */
+  /**
+   * If `status` is 304 or 5xx, refunds the request, that is subtracts the request from the counts. Then returns the rate
+   * limit headers of the response.
+   */
   async headersFor(
     { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
     status: number,

@@ -2,7 +2,10 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 export const USAGE_DAYS = 90;
 
-/** Number of requests of a client on one UTC day, without refunded requests. */
+/**
+ * Counts of a client's requests on one UTC day. A request is refunded, that is subtracted from the counts again, if the
+ * response is a 304 or a 5xx. Each minute and each day allows only as many refunds as its limit.
+ */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
@@ -12,9 +15,11 @@ export class UsageDay {
   @PrimaryColumn('date')
   day!: string;
 
+  /** Number of requests on this day, without refunded requests. */
   @Column({ type: 'bigint' })
   requests!: number;
 
+  /** Number of refunded requests on this day. */
   @Column('bigint', { default: 0 })
   refunds!: number;
 
@@ -22,7 +27,10 @@ export class UsageDay {
   @Column('bigint', { default: 0 })
   forgiven!: number;
 
-  /** Start of the last minute in which requests were counted; null after a reset. */
+  /**
+   * Start of the last minute in which requests were counted. Such a minute starts with a request, not with a minute of
+   * the clock. Null after an operator has reset the client's limits.
+   */
   @Column('timestamptz', { name: 'minute_start', nullable: true })
   minuteStart!: Date | null;
 
