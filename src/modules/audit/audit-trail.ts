@@ -92,8 +92,9 @@ export class AuditTrail {
 
   /**
    * Returns entries, newest first.
-   * @param client the id, the present name or a former name of a client. Returns only entries about such clients,
-   * including entries that were written while a client had another name.
+   * @param client the id, the present name or a former name of a client. If given, only entries about this client are
+   * returned, including entries from times when the client had another name. If several clients have had the name, one
+   * after the other, the entries about all of them are returned.
    */
   newest(limit: number, client?: string): Promise<AuditRecord[]> {
     const query = this.entries

@@ -28,7 +28,7 @@ export interface IssuedKey {
   record: ApiKey;
 }
 
-/** Also load clients that are deleted, because an operator may look up a leaked key of a deleted client. */
+/** Load the client of each key, even a deleted client, because an operator may look up a leaked key of a deleted client. */
 const WITH_CLIENT = { relations: { client: true }, withDeleted: true };
 
 /** Creates and changes clients and keys, for operators. Every instance applies a change within a second. */
@@ -194,8 +194,8 @@ export class ClientsService {
       if (state === 'revoked' || state === 'expired') {
         throw new OperatorError(`Key ${old.id} is ${state}. Issue a new one instead.`, `key_${state}`);
       }
-      // Refuse to rotate a key twice. After the first rotation, the key expires at the end of its overlap, and a second
-      // new key would get this early expiry.
+      // Refuse to rotate a key twice, because a new key inherits the expiry of the old key. The first rotation moves this
+      // expiry to the end of the overlap, so a second new key would expire then, too.
       if (old.overlapEndsAt !== null) {
         const message = `Key ${old.id} has already been rotated. Rotate the key that replaced it, or issue a new one.`;
         throw new OperatorError(message, 'key_rotated');

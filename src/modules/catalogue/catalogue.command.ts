@@ -93,7 +93,8 @@ export class ImportCommand extends StoreCommand {
           signal,
           onLines: (count) => bar.update({ count }),
           async onRepeated(names, example) {
-            // Stop the progress bar, which would otherwise overwrite the question.
+            // Stop the progress bar while `confirm` asks whether to import anyway, because the bar would overwrite this
+            // question.
             bar.stop();
             await confirm(questionOf(names, example), yes);
             bar.start(bar.getTotal(), 0, {});

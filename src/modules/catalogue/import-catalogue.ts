@@ -27,7 +27,7 @@ const CATEGORIES_BY_NAME = `SELECT category.name, max(category.id) AS id, count(
     GROUP BY category.name`;
 
 export interface ImportOptions {
-  /** The first line to import. Earlier lines were imported by an interrupted import. */
+  /** Number of the first line to import, counted from 1. An interrupted import has imported the lines above. */
   fromLine?: number;
   /**
    * The id of an interrupted import, which this import continues. A line that the interrupted import created in the
@@ -177,7 +177,7 @@ class ImportRun {
     }
   }
 
-  /** Parses a line. Returns undefined if the line has errors, or if the line is a pet that was already imported. */
+  /** Parses a line. Returns undefined if the line has errors, or if the line is a pet above `fromLine`. */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -230,8 +230,9 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines of the group that have to be created: all pets, and each category that an interrupted import has
-   * not created yet.
+   * Returns the lines of the group that have to be created. These are the lines from `fromLine` on, because an
+   * interrupted import has handled the lines above `fromLine`. The group contains no pets above `fromLine`, because
+   * `read` skips such pets. For each category above `fromLine`, this method finds the id in the store.
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');

@@ -31,8 +31,8 @@ function isKept(error: unknown): error is ApiError {
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
   /**
-   * The client's id, a space, and the idempotency key. The name includes the client's id, because two clients may use
-   * the same key.
+   * Identifies the stored response. The name consists of the client's id, a space, and the idempotency key. The name
+   * includes the client's id, because two clients may use the same idempotency key.
    */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;

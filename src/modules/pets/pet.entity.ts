@@ -19,8 +19,9 @@ export class Pet {
   name!: string;
 
   /**
-   * Null after the pet was deleted. The id of the category is then in `formerCategoryId`, which is no foreign key, so
-   * that the category can be deleted.
+   * The id of the pet's category. Null if the pet is deleted. A deleted pet keeps its row, with `deletedAt`, because orders
+   * refer to the row. The id of the pet's category is then in `formerCategoryId`, which is no foreign key, so that the
+   * category can be deleted.
    */
   @ForeignKey('Category', { name: 'pets_category_fk', onDelete: 'RESTRICT' })
   @Column({ name: 'category_id', type: 'bigint', nullable: true })

@@ -32,13 +32,13 @@ import {
 type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
- * What this module needs to know about stock. The inventory module implements the class: inventory imports pets, so pets
- * must not import inventory.
+ * What this module needs to know about stock. The inventory module implements the class, because the inventory module
+ * imports this module, so this module must not import the inventory module.
  */
 export abstract class PetStock {
   /**
-   * Returns what a command needs in order to use the stock of a pet: the pet is locked first, so that no other command
-   * changes the stock.
+   * Returns the need that makes a command load the stock of a pet. If the command uses the stock, the command must also
+   * lock the pet (`PetOperations.lock`), because this lock keeps other commands from changing the stock.
    */
   abstract load(petId: number): Need;
   abstract get(state: State, petId: number): Stock;

@@ -81,8 +81,8 @@ export class WebhookAdministrationService {
 }
 
 /**
- * Deletes the webhooks of a deleted client. When a key is revoked, tells the operator which webhooks of the key's
- * client continue.
+ * Deletes the webhooks of a client that is deleted. When a key is revoked, lists the enabled webhooks of the key's client
+ * to the operator. Events are still sent to these webhooks, and a thief of the key may have created some of them.
  */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['clientDependent']> = {
   async end(transaction, clientId) {

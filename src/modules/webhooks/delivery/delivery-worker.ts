@@ -8,7 +8,10 @@ import { DeliveryQueue, type LeasedDelivery } from './delivery-queue';
 import type { Attempt } from './retry-schedule';
 import { Sender, deliveryHeaders } from './sender';
 
-/** A webhook is quick if its last attempt took at most this time, otherwise slow. */
+/**
+ * A webhook is quick if its last attempt took at most this many milliseconds, otherwise slow. Quick and slow webhooks have
+ * separate limits, so that slow receivers do not delay deliveries to quick receivers.
+ */
 const QUICK_MS = 1_000;
 const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
@@ -31,6 +34,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private readonly logger = new Logger('Webhooks');
   private isAnyEnabled = false;
+  /** The attempts whose outcomes are not recorded yet, by the deliveries that this instance has leased. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
@@ -63,8 +67,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    // Ignore an error of this last write. If the outcomes are not recorded, the leases expire, and other instances send
-    // these deliveries again.
+    // Record the outcomes of finished attempts before the process ends. Called without a second argument, the function
+    // leases no more deliveries. Ignore an error. If an outcome is not recorded, the lease of the delivery expires, and
+    // another instance sends the delivery again.
     await this.queue.recordAndLease(this.finished()).catch(() => undefined);
     this.sender.close();
   }
