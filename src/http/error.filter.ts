@@ -83,8 +83,8 @@ export class ErrorFilter implements ExceptionFilter {
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
   const { is404, caller, server, url } = request;
-  // A request that has a caller but no counts is malformed. Respond with the error that says so, even if no route
-  // matches.
+  // Only a malformed request has a caller but no decision of the rate limiter here, because `leaveUncounted` sets the
+  // caller without counting the request. Respond with the error that says what is malformed, even if no route matches.
   const isMalformed = caller !== undefined && caller.decision === undefined;
   if (!is404 || isMalformed) {
     return null;

@@ -1,8 +1,8 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
 
 /**
- * Replacements that turn a path that this service does not have into the path that the caller probably means. They
- * cover paths with a version, the paths of the Swagger Petstore, and nouns in the singular.
+ * Replacements that turn a path that this service does not have into the path that the caller probably means. The
+ * replacements cover paths with a version, the paths of the Swagger Petstore, and nouns in the singular.
  */
 const OTHER_PATHS: [pattern: RegExp, path: string][] = [
   [/\/{2,}/g, '/'],
@@ -30,8 +30,9 @@ export class SimilarOperations {
   }
 
   /**
-   * Returns an operation such as `GET /pets`, or only the operation's path if that path does not support the method of
-   * the request. The text names only routes, and repeats nothing of the request.
+   * Returns the operation that a request for an unknown path probably means, for example `GET /pets`. If the path of this
+   * operation does not support the method of the request, returns only the path. The result contains no text of the
+   * request, for example `{petId}` instead of the id, because a link could otherwise put any text into an error message.
    */
   find({ method, url }: FastifyRequest): string | undefined {
     const [asked] = url.toLowerCase().split(/[?#]/, 1);

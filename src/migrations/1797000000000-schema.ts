@@ -17,13 +17,13 @@ const CATALOGUE = [
     category_id bigint CONSTRAINT pets_category_fk REFERENCES categories (id) ON DELETE RESTRICT,
     former_category_id bigint,
     status text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
-    -- Units in stock and the orders that are open, beside the status that follows from them.
+    -- The units in stock and the number of open orders. The status depends on both.
     stock integer NOT NULL CHECK (stock >= 0),
     open_orders integer NOT NULL DEFAULT 0 CHECK (open_orders >= 0),
     created_at timestamptz NOT NULL DEFAULT now(),
     deleted_at timestamptz,
     CHECK ((deleted_at IS NULL) = (category_id IS NOT NULL))
-  -- With room for new versions of a row beside it: then a change of the stock touches no index.
+  -- Each page keeps free space for new versions of its rows, so that a change of the stock updates no index.
   ) WITH (fillfactor = 90)`,
   `CREATE INDEX pets_in_order ON pets (id) WHERE deleted_at IS NULL`,
   `CREATE INDEX pets_by_status ON pets (status, id) WHERE deleted_at IS NULL`,
@@ -148,8 +148,9 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction inserts events, this function takes a lock. The lock tells `feed_end` at which positions the
-  // events of this transaction may appear (docs/development/concurrency.md).
+  // Before a transaction inserts events, this function takes a shared advisory lock. The second number of the lock is the
+  // last position that the sequence has given out, so the events of this transaction get later positions. `feed_end` reads
+  // these numbers of all such locks (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -160,8 +161,8 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the position up to which no more events can appear. Open transactions may still add events after this
-  // position.
+  // Returns the position up to which no more events can appear: the lowest number of the locks that transactions hold
+  // or, without such locks, the last position that the sequence has given out. Events may still appear after this position.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

@@ -82,7 +82,7 @@ export function isWellFormedUrl(text: string): boolean {
   }
 }
 
-/** False if the text was read from invalid UTF-8: Node replaces invalid bytes by U+FFFD. */
+/** False if the text was read from invalid UTF-8, because Node replaces invalid bytes by U+FFFD. */
 export function isValidUtf8(text: string): boolean {
   return !text.includes('\ufffd');
 }
@@ -168,9 +168,13 @@ function decodeText(bytes: Uint8Array): string {
   return text;
 }
 
+/** Variables of PostgreSQL's client library (libpq) that apply to everything that DATABASE_URL leaves out. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
-/** Removes variables that would change every connection of the driver. Must be called before the driver is loaded. */
+/**
+ * Removes the variables that the PostgreSQL driver would apply to every connection, such as PGOPTIONS, except those in
+ * OF_LIBPQ. Must be called before the driver is loaded, because the driver reads NODE_PG_FORCE_NATIVE while it loads.
+ */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
   for (const name of Object.keys(environment)) {
@@ -195,7 +199,8 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // Print line numbers instead of names, because an apparent name may be part of a secret.
+    // Print the numbers of these lines instead of the names, because the names may contain secrets. For example, a line
+    // of a private key that ends with `=` looks like a variable without a value.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: lines that set no setting of the service are ignored: ${places.join(', ')}.`;

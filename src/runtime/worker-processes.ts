@@ -11,8 +11,12 @@ import type { StopSignals } from './stop-signals';
 /** Minimum number of database connections of each worker process. DATABASE_POOL is divided among the workers. */
 const MIN_POOL = 2;
 const RESTART_PAUSE_MS = 2_000;
-/** Milliseconds after which workers that are still shutting down are killed. The shutdown delay does not count. */
+/**
+ * Maximum duration of a worker's shutdown, in milliseconds. After this time, the worker is killed. The time begins after
+ * SHUTDOWN_DELAY, during which a worker that was told to stop still serves requests.
+ */
 const STOP_MS = 35_000;
+/** Milliseconds after a second stop signal at which workers that are still running are killed. */
 const HURRY_MS = 3_000;
 
 /**
@@ -49,7 +53,10 @@ export class WorkerProcesses {
     }
   }
 
-  /** Stops all workers. Each first serves requests for the shutdown delay, until load balancers have noticed. */
+  /**
+   * Stops all workers. Each worker serves requests for `delayMs` longer (SHUTDOWN_DELAY), until load balancers have
+   * noticed the stop.
+   */
   async stop(signals: StopSignals, delayMs: number): Promise<void> {
     this.ending.abort();
     const killLater = (ms: number) => setTimeout(() => this.signalWorkers('SIGKILL'), ms).unref();

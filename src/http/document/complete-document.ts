@@ -21,8 +21,9 @@ type Schemas = Record<string, SchemaObject>;
 const NOT_MODIFIED = 'Not modified: `If-None-Match` has the current ETag of the resource, or is `*`.';
 
 /**
- * Completes the document that @nestjs/swagger has generated: adds the parameters, responses and headers that the
- * decorators of an operation have stored in the description of the operation, under the key `NOTES`.
+ * Completes the document that @nestjs/swagger has generated. The document contains the notes that decorators have made
+ * about each operation, in the property `NOTES` of the operation. This function replaces the notes by the parameters,
+ * responses and headers that the notes name.
  */
 export function completeDocument({ paths, components = {} }: OpenAPIObject): void {
   Object.assign(components, {

@@ -3,13 +3,19 @@
 import { promisify } from 'node:util';
 import { type ZlibOptions, constants, crc32, deflateRaw } from 'node:zlib';
 
-/** Compresses a part. The part ends with a full flush, so that other parts can follow in the same file. */
+/**
+ * Compresses a part. The result ends at a whole byte (`Z_FULL_FLUSH`) and is not marked as the end of the data, so that
+ * other parts can follow in the same file.
+ */
 export function compressPart(part: Buffer): Promise<Buffer> {
   const options = { finishFlush: constants.Z_FULL_FLUSH };
   return promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(part, options);
 }
 
-/** Returns a block of `deflate` data with the uncompressed content (RFC 1951, section 3.2.4). */
+/**
+ * Returns a stored block (RFC 1951, section 3.2.4), which contains the content without compression.
+ * @param isLast true if the data of the gzip file ends with this block
+ */
 export function storedBlock(content: Buffer, isLast = false): Buffer {
   const head = Buffer.from([isLast ? 1 : 0, 0, 0, 0, 0]);
   head.writeUInt16LE(content.length, 1);
@@ -22,8 +28,9 @@ const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /**
  * Returns a gzip file in pieces.
- * @param compressed compressed parts and stored blocks
- * @param plain the same content, uncompressed
+ * @param compressed the content, as results of `compressPart` and `storedBlock`
+ * @param plain the same content before compression, because a gzip file ends with the checksum and the length of this
+ * content
  */
 export function gzipFile(compressed: Buffer[], plain: Buffer[]): Buffer[] {
   const trailer = Buffer.alloc(8);
