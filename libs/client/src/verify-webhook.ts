@@ -62,7 +62,8 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // If the property `headers` is an object, the argument is a whole request and not an object of header fields.
+  // If the property `headers` is an object, the argument is a whole request and not an object of header fields. An argument
+  // with a method `get` is accepted even so, because `get` returns the header fields, as `get` of an Express request does.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');

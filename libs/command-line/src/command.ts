@@ -138,8 +138,8 @@ export abstract class BaseCommand extends CommandRunner implements Declaration {
   }
 
   /**
-   * Calls `execute` with the values that commander has parsed. nest-commander would call it with the unparsed text
-   * instead.
+   * Calls `execute` with the values that commander has parsed. The parameters with which nest-commander calls `run` are
+   * not used, because the arguments among them are unparsed text.
    */
   override run(): Promise<void> {
     return this.execute(...inputsOf(this.command));
@@ -204,8 +204,9 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Let commander accept any word after the name of the group. If the word is no subcommand, `execute` prints the help,
-    // and `formatHelp` then throws an error that names the unknown subcommand.
+    // Let commander accept any word after the name of the group. If the word is no subcommand, commander calls `execute`,
+    // which asks for the help. `formatHelp` (see COMMANDER_OPTIONS) then returns no help, and throws an error that names the
+    // unknown subcommand.
     group.allowExcessArguments(true);
   }
 

@@ -11,22 +11,27 @@ const interruption = new AbortController();
 export const interrupted = new Promise<never>((_resolve, reject) => {
   interruption.signal.addEventListener('abort', () => reject(interruption.signal.reason as Error));
 });
-// Handle the rejection: not every command awaits `interrupted`, and an unhandled rejection ends the process.
+// Handle the rejection, because not every command awaits `interrupted`, and an unhandled rejection would end the process.
 interrupted.catch(() => undefined);
 
 /**
  * The state in which an interruption leaves the running work, for the error message, such as `the target was not
- * changed`. Undefined if the running work does not have to clean up.
+ * changed`. Set only while `interruptible` runs work, which cleans up after an interruption. Undefined while other work
+ * runs, which has nothing to clean up and is abandoned at once.
  */
-let outcomeAfterSignal: string | undefined;
+let outcomeOfInterruption: string | undefined;
 
-/** Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up. */
+/**
+ * Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up.
+ * @param first resolves at the first signal
+ * @param second resolves at the second signal
+ */
 export function listenForInterruption({
   first,
   second,
 }: Record<'first' | 'second', Promise<NodeJS.Signals>>): void {
   const interrupt = first.then((signal) => {
-    const message = outcomeAfterSignal ? `interrupted; ${outcomeAfterSignal}.` : 'interrupted.';
+    const message = outcomeOfInterruption ? `interrupted; ${outcomeOfInterruption}.` : 'interrupted.';
     interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));
   });
   inBackground('Interrupting the command', interrupt);
@@ -42,12 +47,12 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Waits for the work. At an interruption, the wait rejects at once, unless `interruptible` runs the work: the wait then
+ * Waits for the work. At an interruption, the wait rejects at once. If `interruptible` runs the work, the wait instead
  * goes on until the work has cleaned up.
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
-    if (outcomeAfterSignal === undefined) {
+    if (outcomeOfInterruption === undefined) {
       throw reason;
     }
     return work;
@@ -64,14 +69,14 @@ export async function interruptible<Result>(
   outcome: string,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  outcomeAfterSignal = outcome;
+  outcomeOfInterruption = outcome;
   try {
     return await work(interruption.signal);
   } catch (error) {
     interruption.signal.throwIfAborted();
     throw error;
   } finally {
-    outcomeAfterSignal = undefined;
+    outcomeOfInterruption = undefined;
   }
 }
 

@@ -40,7 +40,7 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
     throw new UsageError(`${question} Add --yes to confirm.`, 'confirmation_required');
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('\n')));
+  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
   // While the terminal reads a line, Ctrl-C is an input character and not a signal. Send the signal from here.
   terminal.on('SIGINT', () => {
     process.stderr.write('\n');
@@ -48,12 +48,12 @@ export async function confirm(question: string, yes: boolean | undefined): Promi
   });
   const answered = terminal.question(`${printable(question)} [y/N] `);
   const answer = await Promise.race([answered, closed, interrupted]).finally(() => terminal.close());
-  if (answer === '\n') {
-    // The answer is only a line break, for example after Ctrl-D. Print it, because the cursor is still on the line of the
+  if (answer === undefined) {
+    // The operator has closed the input (Ctrl-D) instead of pressing Enter, so the cursor is still on the line of the
     // question.
-    process.stderr.write(answer);
+    process.stderr.write('\n');
   }
-  if (!/^y(es)?$/i.test(answer.trim())) {
+  if (answer === undefined || !/^y(es)?$/i.test(answer.trim())) {
     throw new OperatorError('not confirmed; nothing was changed.', 'not_confirmed');
   }
 }
