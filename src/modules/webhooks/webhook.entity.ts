@@ -54,18 +54,19 @@ export class Webhook {
   pausedUntil!: Date | null;
 
   /**
-   * True after the first successful delivery. Until then, deliveries are sent one at a time, because the receiver may
-   * not work.
+   * True after the first successful delivery to the present URL. Until then, deliveries are sent one at a time, because
+   * the receiver may not work.
    */
   @Column('boolean', { default: false })
   proven!: boolean;
 
+  /** True if the last attempt took at most a second. Deliveries to quick webhooks do not wait for slow webhooks. */
   @Column('boolean', { default: false })
   quick!: boolean;
 
   /**
-   * Earliest time of the next delivery while no delivery to the webhook has succeeded yet. A receiver that never worked
-   * gets few requests this way.
+   * Earliest time of the next attempt while no delivery to the present URL has succeeded yet. A receiver that has never
+   * worked therefore gets few requests.
    */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
@@ -82,7 +83,7 @@ export class Webhook {
   startPosition?: number;
 }
 
-/** The state of a webhook with a new URL: nothing is known about its receiver. */
+/** The values of these columns after the URL has changed, because nothing is known about the new receiver yet. */
 export const NEW_RECEIVER = {
   failingSince: null,
   pausedUntil: null,
@@ -92,8 +93,9 @@ export const NEW_RECEIVER = {
 };
 
 /**
- * Returns the columns that change when a webhook is enabled or disabled. An enabled webhook gets its deliveries at
- * once.
+ * Returns the columns that change when a webhook is enabled or disabled. Enabling a webhook also ends its pauses, so
+ * that its due deliveries are sent at once. `pausedUntil` is the end of a pause that the receiver asked for.
+ * `probeAfter` is the end of the pause after a failed attempt if the receiver has never worked.
  */
 export function enabledColumns(enabled: boolean, disabledReason: string | null = null) {
   const pauses = enabled ? { pausedUntil: null, probeAfter: null } : {};

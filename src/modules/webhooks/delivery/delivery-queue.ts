@@ -13,42 +13,56 @@ const MAX_DELIVERIES = 5_000;
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
 const DEAD = 'All deliveries failed for five days.';
-/** Maximum number of deliveries to a webhook at the same time, once a first delivery has succeeded. */
-const MAX_CONCURRENT = 4;
 /**
- * Duration of a lease: until the lease of a delivery ends, no other process sends the delivery. A lease is much longer
- * than an attempt takes, because a busy process may be late.
+ * Maximum number of concurrent deliveries to one webhook, counted over all processes. Until the first delivery to the
+ * webhook's present URL has succeeded (`proven`), the maximum is 1.
+ */
+const MAX_CONCURRENT_TO_WEBHOOK = 4;
+/**
+ * Duration of a lease. A process leases a delivery before sending the delivery. Until the lease ends, no other process
+ * sends this delivery. The lease is much longer than an attempt takes, because a busy process may record the outcome of
+ * the attempt late.
  */
 const LEASE_MS = 60_000;
-const MAX_SLOTS_OF_A_KIND = 500;
-/** Maximum number of sockets of a delivery: four sockets that are connecting, and an idle socket. */
-const SOCKETS_OF_A_SLOT = 5;
 /**
- * Number of sockets that a process needs for its maximum number of concurrent deliveries. A slot is the room for one of
- * these deliveries. Webhooks that are quick, and webhooks that are slow or unknown, have the same number of slots each.
+ * Maximum number of concurrent deliveries of one process to webhooks of one kind. There are two kinds: quick webhooks,
+ * and all others, which count as slow. A webhook is slow before its first attempt, too.
  */
-export const WEBHOOK_SOCKETS = 2 * MAX_SLOTS_OF_A_KIND * SOCKETS_OF_A_SLOT;
+const MAX_CONCURRENT_OF_KIND = 500;
+/**
+ * Maximum number of sockets for each concurrent delivery. While the sender connects, it tries up to four addresses of
+ * the receiver at the same time. The fifth socket is an idle connection that stays open for a later delivery.
+ */
+const SOCKETS_PER_DELIVERY = 5;
+/** Number of sockets that a process needs for the maximum number of concurrent deliveries to webhooks of both kinds. */
+export const WEBHOOK_SOCKETS = 2 * MAX_CONCURRENT_OF_KIND * SOCKETS_PER_DELIVERY;
 
 export interface LeasedDelivery {
   id: number;
-  /** When the lease ends. The leases of a delivery end at different times, so this time also identifies the lease. */
+  /** When the lease ends. Each lease of a delivery ends at a different time, so this time also identifies the lease. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
+  /**
+   * True if the webhook was quick at the time of the lease. Becomes false if the attempt takes longer than QUICK_MS,
+   * which delivery-worker.ts defines. After the attempt, true if this attempt took at most QUICK_MS.
+   */
   quick: boolean;
   url: string;
   secrets: StoredSecret[];
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
-  /** When the attempt started. Undefined before the start. */
+  /** In unix milliseconds. */
   startedAt?: number;
   attempt?: Attempt;
 }
 
 /**
- * Reads the end of the event feed, in a statement of its own. A single statement that also reads the events could miss
- * new events.
+ * Reads the end of the event feed. The later statement DISPATCH creates the deliveries of the events up to this end. A
+ * single statement for both steps would miss an event that is committed during the statement. This event would lie
+ * before the end, but the statement would not see the event, because PostgreSQL fixes which rows a statement sees when
+ * the statement starts.
  */
 const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
     FROM webhook_dispatch, feed_end() AS "end"`;
@@ -70,14 +84,14 @@ const DISPATCH = `WITH start AS (
     UPDATE webhook_dispatch SET position = reached FROM (SELECT max(position) AS reached FROM next) AS made_of
     WHERE reached IS NOT NULL RETURNING reached < $2 AS "hasMore"`;
 
-/** SQL expression for the event as JSON. A test event is not stored in `events`, so its JSON is built here. */
+/** SQL expression for the event as JSON. A test event is not stored in `events`, so this expression builds its JSON. */
 const BODY = `CASE WHEN leased.position IS NULL
     THEN ${eventJson('event_id', 'leased.created_at', `concat('{"webhookId":', webhook_id, '}')`)}
     ELSE (SELECT ${EVENT_JSON} FROM events WHERE events.position = leased.position) END`;
 
 /**
  * Finds and locks webhooks with too many pending deliveries. Returns at most ten webhooks, because all pending
- * deliveries of these webhooks are given up in one transaction.
+ * deliveries of these webhooks are marked as failed in one transaction, which must not become too long.
  */
 const FULL = `SELECT id, client_id AS "clientId" FROM webhooks WHERE enabled AND EXISTS (SELECT FROM webhook_deliveries
       WHERE webhook_id = webhooks.id AND status = 'pending' ORDER BY due_at OFFSET ${MAX_PENDING} LIMIT 1)
@@ -88,12 +102,12 @@ const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHE
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
-/** SQL for the number of a webhook's deliveries that all processes are sending. */
+/** SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. */
 const LEASED =
   '(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)';
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
-  AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT} ELSE 1 END`;
+  AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT_TO_WEBHOOK} ELSE 1 END`;
 
 /**
  * Returns SQL for a recursive query `found (id)`: the ids of all webhooks with deliveries that meet the condition. The
@@ -107,14 +121,17 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
     )`;
 
 /**
- * Switches off bitmap scans, because they would read the index entries of all past leases. Only plain index scans
- * remove such entries.
+ * Switches off bitmap scans for the transaction. Each lease leaves an outdated entry in the indexes. When a plain index
+ * scan finds an outdated entry, PostgreSQL marks the entry, and later scans skip the entry. Bitmap scans never mark
+ * entries, so each of these scans would read the entries of all past leases again.
  */
 const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' };
 
 /**
- * Finds and locks webhooks that have a due delivery. Clients with fewer current deliveries come first. Skips webhooks
- * that another instance has locked, because the next call looks for their deliveries again.
+ * Finds and locks webhooks that have a due delivery. Webhooks of clients to which this process is sending fewer
+ * deliveries (`$2`) come first. A client gets at most an equal share of the maximum `$5`, with one more share left free
+ * for a client that comes later. Webhooks that another instance has locked are skipped. The next call finds these
+ * webhooks again if they still have due deliveries.
  */
 const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
@@ -130,12 +147,13 @@ const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending
 
 /**
  * Leases the next deliveries of each webhook, at most `$4` of a webhook. An earlier statement has locked the webhooks.
- * This later statement has a newer snapshot and therefore sees the leases of an instance that held the lock before.
+ * If another instance held one of these locks before, only this later statement sees the leases of that instance,
+ * because PostgreSQL fixes which rows a statement sees when the statement starts.
  */
 const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT next.id FROM webhooks CROSS JOIN LATERAL (
-        (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT least($4, ${MAX_CONCURRENT} - ${LEASED}))
+        (SELECT id FROM ${DUE} AND proven ORDER BY due_at LIMIT least($4, ${MAX_CONCURRENT_TO_WEBHOOK} - ${LEASED}))
         UNION ALL
         (SELECT id FROM ${DUE} AND NOT proven ORDER BY id LIMIT 1)
       ) AS next WHERE webhooks.id = ANY($2) AND ${MAY_SEND}))
@@ -146,9 +164,12 @@ const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
- * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or given up in the meantime.
- * The statement finds rows by arrays of ids, and has no condition that matches a partial index, so that PostgreSQL uses
- * the primary keys. With another index, the statement could read all pending deliveries.
+ * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or marked as failed in the
+ * meantime.
+ *
+ * PostgreSQL must look up the rows by primary key, because a scan of another index could read all pending deliveries.
+ * Therefore the statement compares ids with arrays (`ANY(ARRAY(…))`), and has no condition with which PostgreSQL could
+ * use a partial index, such as `status = 'pending'`.
  */
 const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, slow float, quick boolean)
@@ -188,8 +209,8 @@ type WebhookIds = { id: number; clientId: number };
 type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
 
 /**
- * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail, because these delays are not
- * the service's fault.
+ * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail or have asked for a pause,
+ * because these delays are not the service's fault.
  */
 const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at)))::float AS seconds
     FROM webhooks CROSS JOIN LATERAL (SELECT due_at FROM webhook_deliveries
@@ -202,8 +223,11 @@ const OLDEST_DUE = `SELECT greatest(0, extract(epoch FROM $1 - min(oldest.due_at
  */
 @Injectable()
 export class DeliveryQueue {
-  /** Maximum number of concurrent deliveries to quick webhooks. The same maximum applies to slow webhooks. */
-  private slotsOfAKind = MAX_SLOTS_OF_A_KIND;
+  /**
+   * Maximum number of concurrent deliveries of this process to quick webhooks. Deliveries to slow webhooks are counted
+   * separately and have the same maximum, so that slow receivers cannot delay the deliveries to quick receivers.
+   */
+  private maxOfKind = MAX_CONCURRENT_OF_KIND;
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -217,8 +241,8 @@ export class DeliveryQueue {
    * @returns the number of idle sockets that deliveries may leave open
    */
   limitSockets(sockets: number): number {
-    this.slotsOfAKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_OF_A_SLOT)));
-    return 2 * this.slotsOfAKind;
+    this.maxOfKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_PER_DELIVERY)));
+    return 2 * this.maxOfKind;
   }
 
   /**
@@ -246,14 +270,14 @@ export class DeliveryQueue {
   }
 
   /**
-   * Records the outcomes of attempts, disables webhooks whose receivers answer 410 or fail for five days, and leases due
-   * deliveries: until the lease ends, only this process sends them. Deliveries to slow receivers have a limit of their
-   * own, so that they do not delay deliveries to quick receivers.
+   * Records the outcomes of attempts, and disables webhooks whose receivers have answered 410 or have failed for five
+   * days. Then leases due deliveries for this process.
    * @param finished the deliveries whose outcomes are recorded
-   * @param current the deliveries that this process is still sending, which count towards its limits; undefined to lease
-   * no deliveries
-   * @returns the leased deliveries. If many webhooks have due deliveries, only a few of each webhook are leased. `hasMore`
-   * is then true, because more deliveries may be due
+   * @param current the deliveries that this process is still sending, which count towards the process's maximum number
+   * of concurrent deliveries. If `current` is undefined, no deliveries are leased
+   * @returns the leased deliveries. If many webhooks have due deliveries, each of these webhooks gets an equal share of
+   * the free places. If this share is smaller than the maximum for a webhook, `hasMore` is true, because another call
+   * may lease more deliveries
    */
   async recordAndLease(
     finished: readonly LeasedDelivery[],
@@ -261,29 +285,29 @@ export class DeliveryQueue {
   ): Promise<{ leased: readonly LeasedDelivery[]; hasMore: boolean }> {
     const now = this.timeIn(0);
     const kinds = (current === undefined ? [] : [true, false])
-      .map((quick) => this.freeSlots(quick, current!))
-      .filter(({ slots }) => slots > 0);
+      .map((quick) => this.freePlaces(quick, current!))
+      .filter(({ places }) => places > 0);
     if (finished.length === 0 && kinds.length === 0) {
       return { leased: [], hasMore: false };
     }
-    const finds = kinds.map(({ quick, clients, slots }) => ({
+    const finds = kinds.map(({ quick, clients, places }) => ({
       text: LOCK_DUE_WEBHOOKS,
-      values: [now, clients, quick, slots, this.slotsOfAKind],
+      values: [now, clients, quick, places, this.maxOfKind],
     }));
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
-    let share = MAX_CONCURRENT;
+    let share = MAX_CONCURRENT_TO_WEBHOOK;
     const [leased = []] = (await this.database.inTwoRoundTrips(first, (results) => {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
-      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.slots / Math.max(1, length)));
-      share = Math.min(MAX_CONCURRENT, ...shares);
+      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
+      share = Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
       const values = [now, webhooks, this.timeIn(LEASE_MS), share];
       const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
       const disabled = ended.filter(({ enabled }) => enabled);
       return [...lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     })) as LeasedDelivery[][];
-    return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT };
+    return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
   }
 
   async oldestDueSeconds(): Promise<number> {
@@ -300,10 +324,16 @@ export class DeliveryQueue {
     return [{ text, values }, this.trail.recordOf(entry)];
   }
 
-  private freeSlots(quick: boolean, current: readonly LeasedDelivery[]) {
+  /**
+   * Returns how many more deliveries to webhooks of a kind this process may send now. `clients` contains the client of
+   * each current delivery of this kind.
+   */
+  private freePlaces(quick: boolean, current: readonly LeasedDelivery[]) {
     const ofKind = current.filter((delivery) => delivery.quick === quick);
-    const slots = Math.min(this.slotsOfAKind - ofKind.length, 2 * this.slotsOfAKind - current.length);
-    return { quick, slots, clients: ofKind.map(({ clientId }) => clientId) };
+    // Limit the sum of both kinds, too. A quick delivery that becomes slow moves to the other kind, which may then have
+    // more deliveries than its maximum.
+    const places = Math.min(this.maxOfKind - ofKind.length, 2 * this.maxOfKind - current.length);
+    return { quick, places, clients: ofKind.map(({ clientId }) => clientId) };
   }
 
   private recordOf(finished: readonly LeasedDelivery[]): Statement {

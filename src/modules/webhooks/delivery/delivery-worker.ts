@@ -86,14 +86,16 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records the outcomes of finished attempts, and starts due deliveries. If more deliveries could be started, runs
-   * again at once. If this run fails, the next run records the same outcomes.
+   * Records the outcomes of finished attempts, and leases and starts due deliveries. If many webhooks have due
+   * deliveries, one run starts only a few deliveries to each webhook, so another run follows at once. If a run fails,
+   * its finished attempts stay in `current`, and the next run records their outcomes.
    */
   private async sendDue(): Promise<void> {
     const finished = this.finished();
     const running = [...this.current.keys()].filter(({ attempt }) => attempt === undefined);
     running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
-    // Without WEBHOOK_KEY, leave the deliveries to other instances, because this instance cannot sign them.
+    // Without WEBHOOK_KEY, lease no deliveries, because this instance cannot sign the deliveries. Instances that have
+    // the key send these deliveries.
     const { leased, hasMore } = await this.queue.recordAndLease(
       finished,
       this.vault.hasKey ? running : undefined,
