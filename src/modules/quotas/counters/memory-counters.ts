@@ -19,9 +19,9 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts. Such counts may be outdated when they are used, so the count of the day is
-   * then read from the database first. The count of the minute is kept, because the database may contain fewer requests
-   * of this minute.
+   * False if Redis reported these counts. Such counts are used only after Redis has failed. By then, other instances
+   * may have counted more requests, so the count of the day is first read from the database. The count of the minute is
+   * kept, because counts are saved with a delay, so the database may lack the latest requests of this minute.
    */
   isFromDatabase: boolean;
   resetAt: number;
@@ -50,12 +50,12 @@ const bounds = () => ({
 /** Counts requests in memory. The counts of a client are read from the database at its first request. */
 export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   /**
-   * Concurrent first requests of a client share one read of the database, because two reads would create two entries, each with
-   * the full limit.
+   * Concurrent first requests of a client share one read of the database, because two reads would create two entries,
+   * each with the full limit.
    */
   private readonly clients = new LRUCache<number, ClientEntry, LimitedCaller>({
     ...bounds(),
-    fetchMethod: (_clientId, before, { context }) => this.readClient(context, before),
+    fetchMethod: (_clientId, earlier, { context }) => this.readClient(context, earlier),
     noDeleteOnFetchRejection: true,
     // Requests that wait for a read of the database get the result of this read even if the entry is replaced in the
     // meantime.
@@ -64,8 +64,8 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   private readonly bans = new LRUCache<number, BanState>({ ...bounds(), memoMethod: newBanState });
   private readonly addresses = new LRUCache<string, Windows>({ ...bounds(), memoMethod: newWindows });
   /**
-   * Requests that were allowed in memory and that Redis has not counted yet, by client or address. Empty if the service does
-   * not use Redis.
+   * Requests that were allowed in memory and that Redis has not counted yet, by client or address. Empty if the service
+   * does not use Redis.
    */
   readonly allowedAlone = new LRUCache<string, AllowedAlone>(bounds());
   private readonly sweeper = setInterval(() => {
@@ -90,8 +90,9 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    // A read works on copies of the counts, because a read must not end a minute or a day: if the clock is set back
-    // before the next request, that minute or day continues.
+    // A read works on copies of the counts, because `applyStep` sets the counts of a minute or a day that has ended to
+    // 0. If the clock was fast and is set back after the read, the minute or day has not ended, and its counts still
+    // hold.
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
@@ -147,13 +148,17 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     return entry.windows;
   }
 
-  /** Reads a client's counts from the database, but keeps the count of the current minute (`before`). */
-  private async readClient({ key, limits }: LimitedCaller, before?: ClientEntry): Promise<ClientEntry> {
+  /**
+   * Reads a client's counts from the database. If there is an earlier entry, keeps its count of the minute, unless an
+   * operator has reset the counts since then. Because counts are saved with a delay, the database may lack the latest
+   * requests of the minute.
+   */
+  private async readClient({ key, limits }: LimitedCaller, earlier?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = countsForShare(await this.records.windowsOf(key!), limits, this.instances);
-    const isSameMinute = before !== undefined && before.resetAt >= resetAt;
+    const keepsMinute = earlier !== undefined && earlier.resetAt >= resetAt;
     return {
-      windows: { minute: isSameMinute ? before.windows.minute : minute, day },
+      windows: { minute: keepsMinute ? earlier.windows.minute : minute, day },
       isFromDatabase: true,
       resetAt,
     };

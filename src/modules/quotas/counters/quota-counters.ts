@@ -27,7 +27,8 @@ export abstract class QuotaCounters {
   constructor(protected readonly records: QuotaRecords) {}
 
   /**
-   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. Saves nothing in the database.
+   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. A refunded request no longer
+   * counts towards the limits. Saves nothing in the database.
    */
   abstract apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 

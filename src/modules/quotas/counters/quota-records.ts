@@ -13,15 +13,18 @@ import { UsageDay } from '../usage-day.entity';
 
 const INTERVAL_MS = 1_000;
 
-/**
- * Counts that are not saved yet. When these counts are saved, `requests` and `refunds` are added to the saved counts,
- * and `minute` replaces the saved count of the minute.
- */
+/** The changes of a client's counts on one day that are not saved yet. */
 interface Counted {
   clientId: number;
   day: number;
+  /** Number of requests without refunded requests, which is added to the saved number. Negative if refunds prevail. */
   requests: number;
+  /**
+   * Number of refunded requests, which is added to the saved number. A refunded request no longer counts towards a
+   * limit.
+   */
   refunds: number;
+  /** The latest count of the minute, which replaces the saved count. */
   minute: Window;
 }
 
@@ -30,7 +33,7 @@ interface EarnedBan extends Pick<StoredBan, 'level' | 'bannedUntil'> {
   earnedAt: number;
 }
 
-/** Saves counts in the database every second and at shutdown, and bans immediately. */
+/** Saves counts and bans in the database: counts every second and at shutdown, a ban as soon as the key is banned. */
 @Injectable()
 export class QuotaRecords implements OnApplicationShutdown {
   private readonly counts = new WriteBehind<Counted>({
@@ -63,8 +66,9 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /**
-   * Changes the counts of a client that are saved next.
-   * @param requests 1 for a request, -1 for a refund, 0 if only the minute has changed
+   * Notes a change of a client's counts, which the next save writes to the database.
+   * @param requests the change of the day's count: 1 after a request, -1 after a refund; 0 if at most the minute's
+   * count has changed, for example because the refunded request was made before midnight
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
@@ -127,8 +131,9 @@ export class QuotaRecords implements OnApplicationShutdown {
        ON CONFLICT (client_id, day) DO UPDATE SET requests = usage_days.requests + excluded.requests,
          refunds = usage_days.refunds + excluded.refunds,
          (minute_start, minute_requests, minute_refunds) = (
-           -- Instances write the same minute in any order, and with starts that differ by the time of a call: the one that has
-           -- taken more requests, refunded ones included, is the newer.
+           -- Instances save the count of the same minute in any order, and with starts that differ by the duration of a
+           -- call to Redis. Keep the count with more requests, including refunded requests, because this count is
+           -- newer.
            SELECT start, count, refunded FROM (VALUES
              (usage_days.minute_start, usage_days.minute_requests, usage_days.minute_refunds),
              (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS minute (start, count, refunded)

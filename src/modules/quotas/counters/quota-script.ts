@@ -44,7 +44,8 @@ end
 local is_given = key and stored
 windows = windows or stored
 
--- Returns false if the other window has ended. A window that has ended itself begins again with the other one.
+-- Returns false if the other window has ended. Otherwise, if only this window has ended, begins this window again, at
+-- the start of the other window and with a count of 0.
 local function begin_with(window, other, name)
   if now >= other.start + LENGTHS[name] then return false end
   if now >= window.start + LENGTHS[name] then window.start, window.count, window.refunds = other.start, 0, 0 end
@@ -57,7 +58,7 @@ if key then
     for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
     windows.resetAt = key.resetAt
   end
-  -- Redis may have come back with an older file: the larger count holds.
+  -- Redis may have restarted from an older file, so take the larger count.
   for _, name in ipairs(NAMES) do
     local window, other = windows[name], stored and stored.resetAt >= windows.resetAt and stored[name]
     if other and begin_with(window, other, name) then
@@ -69,7 +70,8 @@ if key then
     or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
   if key.ban.changedAt > ban.changedAt then
     local banned_until = key.ban.bannedUntil + ahead
-    -- Its own ban comes back from the database with the delay of two calls, which would make its announced end untrue.
+    -- If this script banned the key, the ban comes back from the database with an end that differs by the duration of
+    -- two calls. Keep the end that the script has announced to the client.
     if key.ban.byOperator or math.abs(banned_until - ban.bannedUntil) > 1000 then ban.bannedUntil = banned_until end
     ban.level, ban.byOperator, ban.changedAt = key.ban.level, key.ban.byOperator, key.ban.changedAt
     ban_changed = true
@@ -77,7 +79,7 @@ if key then
 end
 
 local alone = given.alone
--- Ignore requests from before a reset.
+-- Ignore requests from before an operator reset the counts.
 if alone and (not key or key.resetAt == windows.resetAt) then
   alone.start = alone.start + ahead
   if begin_with(windows.minute, alone, 'minute') then windows.minute.count = windows.minute.count + alone.count end

@@ -5,8 +5,10 @@ import { QUOTA_SCRIPT } from './quota-script';
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
 /**
- * Number of short timers that make up the timeout, one after the other. A single timer would end before Node has read the answers
- * that arrived while the event loop was blocked.
+ * Number of short timers that make up the timeout, one after the other. While the event loop is blocked, answers from
+ * Redis arrive unread. After the block, Node runs the timers that are due before Node reads answers. A single timer for
+ * the whole timeout could therefore reject a command whose answer has arrived. Of several timers, at most one is due
+ * after the block, and Node reads the answers before the next timer is due.
  */
 const TIMERS = 4;
 
@@ -70,7 +72,9 @@ export class RedisConnection {
       return await this.inTime(redis.applyStep(...keys, argument));
     } catch (error) {
       if (redis instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
-      // The error MOVED means that this server is one node of a cluster, so connect to the whole cluster.
+      // The error MOVED means that this server is one node of a cluster, so run the command on a connection to the
+      // whole cluster. If `this.connection` has changed in the meantime, another command with this error has already
+      // connected to the cluster.
       if (this.connection === connection) {
         this.isCluster = true;
         this.connection = this.connect();
@@ -107,8 +111,9 @@ export class RedisConnection {
   }
 
   /**
-   * Rejects after the timeout. Commands that start at about the same time share one deadline, because many timers are
-   * slow.
+   * Rejects after the timeout. Commands that start during the first short timer share this deadline, because a deadline
+   * for each command would need many timers, which are slow. The first timer does not count towards the timeout, so
+   * that a command that starts at the end of this timer still has the whole timeout.
    */
   private async startDeadline(): Promise<never> {
     for (let timer = 0; timer <= TIMERS; timer += 1) {

@@ -30,8 +30,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private readonly local: MemoryCounters;
   private storeId = '';
   /**
-   * Counts from the database, which are passed to Redis once for each new connection: Redis may have restarted with
-   * older counts.
+   * Counts from the database, by client. After each new connection, the counts of a client are passed to Redis once,
+   * because Redis may have restarted with older counts. `windows` is null if Redis has received the counts.
    */
   private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }, LimitedKey>({
     max: MAX_STORED,
@@ -87,7 +87,12 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     return alone;
   }
 
-  /** Runs a step in Redis. Returns null if Redis fails, but rejects if the database fails. */
+  /**
+   * Counts a request, refunds a request or reads counts in Redis, as `step` says. Redis may first need the client's
+   * counts from the database.
+   * @returns null if Redis fails
+   * @throws the error of the database if the counts in the database cannot be read
+   */
   private async applyInRedis(
     caller: LimitedCaller,
     step: Step,
@@ -140,13 +145,14 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   }
 
   private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
-    const { caller, ...alone } = allowed;
-    let answer = await this.ask(caller, 'read', { alone });
-    // If Redis has no counts of the client, pass the counts from the database. Use `read`, which adds nothing: the counts of
-    // the database already contain the requests that were allowed in memory.
+    const { caller, ...reported } = allowed;
+    let answer = await this.ask(caller, 'read', { alone: reported });
+    // Redis has no counts of the client, so pass the counts from the database. Do not pass `reported` again, because
+    // the counts from the database already contain the requests that were allowed in memory.
     answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
-    // Subtract only the reported requests, because more requests may have been allowed in memory during the call.
-    allowed.count -= alone.count;
+    // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more
+    // requests in memory while Redis answered.
+    allowed.count -= reported.count;
     const { counted } = toQuotaStatus(answer!, caller, this.clock.now());
     if (caller.key !== null) this.records.count(caller.key.clientId, counted, 0);
     return [caller, counted];

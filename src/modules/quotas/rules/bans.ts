@@ -32,7 +32,10 @@ export interface StoredBan {
   level: number;
   bannedUntil: number;
   byOperator: boolean;
-  /** The time of the ban's last change. The later time belongs to the newer copy of the ban. */
+  /**
+   * When the ban was last changed in the database. The ban is also copied to Redis or to the memory of each instance.
+   * If the time in the database is later than the time of a copy, the ban in the database replaces the copy.
+   */
   changedAt: number;
 }
 

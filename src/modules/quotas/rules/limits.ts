@@ -40,10 +40,13 @@ export interface Limits {
 
 export type WindowName = 'minute' | 'day';
 
-/** A period in which requests are counted. `start` is in unix milliseconds. */
+/** A period in which requests are counted. */
 export interface Window {
+  /** In unix milliseconds. */
   start: number;
+  /** Number of requests without refunded requests. */
   count: number;
+  /** Number of refunded requests, which are those that were counted and then subtracted again. */
   refunds: number;
 }
 
@@ -103,7 +106,7 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
 }
 
 /**
- * Resets the counts of windows that have ended, and moves windows that start in the future to the present.
+ * Brings both windows up to date (see `rolled`).
  * @returns the status of each window, the minute first
  */
 export function rollWindows(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
@@ -112,17 +115,17 @@ export function rollWindows(windows: Windows, { perMinute, perDay }: Limits, now
 }
 
 /**
- * Resets the counts of a window that has ended, or moves a window that starts in the future to the present.
+ * Brings a window up to date. If the window has ended, its counts become 0. The next counted request then begins the
+ * window again, at `start`. If the window lies in the future, because the clock was set back, the window is moved to
+ * `start` and keeps its counts.
+ * @param start the start of a window that contains `now`
  * @returns the status of the window
- * @param start when the next window starts, if `window` has ended or lies in the future
  */
 function rolled(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    // The window lies in the future, because the clock was set back. Move the window to the present, but keep its
-    // count.
     window.start = start;
   }
   const remaining = Math.max(0, limit - window.count);
@@ -136,8 +139,10 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Returns the counts with which an instance continues alone when Redis fails. With these counts, the instance allows at
- * most its share of the limits.
+ * Converts the counts of all instances into the counts of one instance, with which this instance continues alone if
+ * Redis fails. From then on, the instance applies its share of the limits (`shareOf`). Its counts are chosen so that,
+ * of the requests that all instances together could still allow, the instance allows at most its share in this minute,
+ * and an equal part on this day.
  */
 export function countsForShare({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);
