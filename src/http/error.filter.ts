@@ -27,7 +27,10 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(private readonly limiter: RequestLimiter) {}
 
-  /** Sends the error response. Never rejects, because Nest does not await exception filters: a rejection would be unhandled. */
+  /**
+   * Sends the error response. Never rejects, because Nest does not await exception filters, so Node would report an
+   * unhandled rejection.
+   */
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();

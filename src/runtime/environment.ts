@@ -173,7 +173,7 @@ const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGP
 
 /**
  * Removes the variables that the PostgreSQL driver would apply to every connection, such as PGOPTIONS, except those in
- * OF_LIBPQ. Must be called before the driver is loaded, because the driver reads NODE_PG_FORCE_NATIVE while it loads.
+ * OF_LIBPQ. Must be called before the driver is loaded, because the driver reads NODE_PG_FORCE_NATIVE when loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;

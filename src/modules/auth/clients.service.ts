@@ -97,7 +97,7 @@ export class ClientsService {
 
   /**
    * Deletes a client and revokes its keys. The client's row is only marked as deleted, because the rows of its keys
-   * refer to it.
+   * refer to this row.
    */
   remove(name: string): Promise<Client> {
     return this.database.transaction(async (transaction) => {

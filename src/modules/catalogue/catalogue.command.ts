@@ -172,7 +172,7 @@ export class ExportCommand extends StoreCommand {
             show?.(counts.categories + counts.pets);
           }
         };
-        // Show no progress bar if the catalogue itself goes to the terminal, because the two would mix.
+        // Show no progress bar if the catalogue itself goes to the terminal, because bar and lines would mix.
         return toTerminal
           ? work()
           : withProgress('Exporting', 'lines', (bar) => work((count) => bar.update({ count })));

@@ -14,7 +14,7 @@ export interface FeedPosition {
   time: number;
   /**
    * Number of events that the database had at the 500 positions before this event, at most ten minutes older than this
-   * event. If the database later has another number of such events, it has lost events.
+   * event. If the database later has another number of such events, the database has lost events.
    */
   countBefore: number;
 }
