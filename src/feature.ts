@@ -20,7 +20,10 @@ export interface Feature {
   tables?: readonly ReportedTable[];
   /** Returns the settings with those values that the feature can only find out once the database is open. */
   prepare?(settings: Settings): Settings;
-  /** Returns a file that belongs to a copy of the store, for example the key for webhook secrets. */
+  /**
+   * Returns a file without which a copy of the database would be incomplete, for example the file with the key for
+   * webhook secrets. The command `db copy` copies the file, too. Returns undefined if there is no such file.
+   */
   copiedFile?(settings: Settings): CopiedFile | undefined;
   expiredRows?: readonly ExpiredRows[];
   clientDependent?: ClientDependent;
@@ -59,7 +62,7 @@ export interface ClientDependent {
 }
 
 /**
- * A file that belongs to an embedded database. `hint` tells the operator what to do with the file if the database is
- * copied.
+ * A file that is needed to use the content of an embedded database. If an operator copies the store to another database
+ * instead of a folder, the file is not copied, and `hint` tells the operator what to do with the file.
  */
 export type CopiedFile = Record<'path' | 'hint', string>;

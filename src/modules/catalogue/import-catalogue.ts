@@ -37,8 +37,8 @@ export interface ImportOptions {
   checkOnly?: boolean;
   signal?: AbortSignal;
   /**
-   * Called once, before the import creates a category with a name that the store already has. The callback can prevent this by
-   * throwing an error.
+   * Called once, before the import creates a category with a name that the store already has. The callback can prevent
+   * this by throwing an error.
    */
   onRepeated?(names: number, example: string): Promise<void>;
   onLines?(lines: number): void;
@@ -300,7 +300,10 @@ class ImportRun {
     }
   }
 
-  /** Returns the name under which the response to a line is stored. */
+  /**
+   * Returns the name of a line's stored response (`IdempotencyRecord.name`). The name consists of the caller's id, a
+   * space, and the line's idempotency key, which contains the id of the import and the number of the line.
+   */
   private nameOf(line: string): string {
     return `${SERVICE_CALLER} ${this.outcome.run} ${line}`;
   }

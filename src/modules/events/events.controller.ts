@@ -57,7 +57,8 @@ export class EventsController {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start = cursor === FROM_NOW_ON ? await this.events.lastPosition(clientId) : positionAt(cursor);
     if (cursor === FROM_NOW_ON && wait === 0) {
-      // Return an empty page: the caller only needs the page's `Link`, which points to the end of the feed.
+      // With `cursor=now` and without `wait`, there can be no events to return. Return an empty page, whose `Link`
+      // points to the end of the feed, because the caller continues with this link.
       return { events: [], reached: start, hasMore: false };
     }
     const page = await this.events.pageAfter(start, query, limit, clientId);

@@ -1,9 +1,10 @@
 import { InvalidCursorError } from '#libs/http';
 
 /**
- * The position of an event in the feed, which a cursor encodes. After a restored backup or a failover, the event at
- * this position may have another time, or another number of events before it. In this case, the database has lost
- * events.
+ * The position of an event in the feed, which a cursor encodes, with the properties by which a later read notices that
+ * the database has lost events after a restored backup or a failover. The database may have lost the event at this
+ * position, and may have given the position to another event, which has another `time`. Or the database may have lost
+ * events before this event, so that `countBefore` differs.
  */
 export interface FeedPosition {
   position: number;

@@ -28,7 +28,11 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
   return { ...source, wrap };
 });
 
-/** Checks `If-Match` and `If-None-Match` for an operation on a path that returns no ETag, such as a list. */
+/**
+ * Makes a command fail with 412 if `If-Match` or `If-None-Match` of the request is not met, for an operation on a path
+ * that returns no ETag, such as a list. On such a path, an ETag in `If-Match` never matches, while `*` does. The 412
+ * takes precedence over every error of the command except 404, and over success.
+ */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
     try {

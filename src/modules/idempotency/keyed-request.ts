@@ -75,7 +75,11 @@ const FIND_RESPONSES = `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINA
     CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`;
 
-/** Finds a stored response whose name begins with a text. Code 127 is above all characters of an idempotency key. */
+/**
+ * Finds out whether any stored response has a name (`IdempotencyRecord.name`) that begins with the text `$1`. Such
+ * names sort between `$1` and `$1` followed by the character with code 127, because all characters of names have lower
+ * codes. A range of names can use the index of the primary key.
+ */
 export const ANY_RESPONSE = `SELECT FROM idempotency_records
     WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`;
 

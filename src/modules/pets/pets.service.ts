@@ -64,7 +64,8 @@ export class PetsService {
   async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // Search names in the database, because only the database compares names without regard to case.
+    // Pets with given ids are found by their ids, and `listById` checks the other filters. If there is a name to search
+    // for, the database has to check the filters, because only the database compares names without regard to case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, clientId)
       : this.listById(id, range, query, clientId);
@@ -215,7 +216,9 @@ const IS_THERE = 'deleted_at IS NULL';
 
 const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, parameter) => {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // A list of one category names every status, because the index `pets_by_category` sorts ids only within a status.
+  // For a list of one category without a status filter, name every status. The index `pets_by_category` sorts ids only
+  // within a status, so PostgreSQL reads the first pets of each status from the index, instead of sorting all pets of
+  // the category.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {

@@ -3,6 +3,9 @@ import { type BanState, countRefusal, isBanned, refusalsBeforeBan } from './bans
 import { copyOf, type Limits, refund, rollWindows, take, WINDOW_MS } from './limits';
 import type { WindowName, Windows, WindowStatus } from './limits';
 
+/**
+ * What to do with the counts of a caller: count a request, subtract a counted request again, or only read the counts.
+ */
 export type Step = 'take' | 'refund' | 'read';
 
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
