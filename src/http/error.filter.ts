@@ -110,7 +110,7 @@ function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): vo
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
     // Fastify closes the connection whenever Fastify refuses a body. Keep the connection open if the whole body has
-    // arrived.
+    // arrived. In this case, `closeIfUnread` has not set `shouldKeepAlive` to false.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);

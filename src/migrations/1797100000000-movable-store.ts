@@ -11,8 +11,9 @@ const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
  * system could change the order of the texts, and an index could miss rows.
  */
 const BYTEWISE = [
-  // Build the primary key again. If the store was moved to a system with another order of texts, its index may have
-  // missed a row, and a second record with the same name may have been inserted. Keep only the earlier one.
+  // Build the index of the primary key again. If the store was moved to a system whose collation sorts texts in another
+  // order, a search in this index may have missed a row, so a second record with the same name may have been inserted.
+  // Of records with the same name, keep only the earliest record.
   `ALTER TABLE idempotency_records DROP CONSTRAINT idempotency_records_pkey`,
   `DELETE FROM idempotency_records AS later USING idempotency_records AS earlier
     WHERE earlier.name = later.name AND (earlier.created_at, earlier.ctid) < (later.created_at, later.ctid)`,

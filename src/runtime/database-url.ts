@@ -47,8 +47,9 @@ export const databaseUrl: Reader<string> = (text, variable) => {
   if (scheme === undefined || !isWellFormedUrl(url)) {
     throw new EnvironmentError(variable, WELL_FORMED, '…');
   }
-  // Check the names of parameters last. In a malformed URL, a part of the password may look like the name of a
-  // parameter, and no error may show the password.
+  // Check the names of parameters last, because this error shows the name of a parameter. In a malformed URL, a part of
+  // the password may look like the name of a parameter. The checks above have refused malformed URLs without showing
+  // any part.
   const unknown = [...parameters.keys()].find((name) => ![...PLACES, ...PARAMETERS].includes(name));
   if (unknown !== undefined) {
     const schema = 'to choose a schema: options=-csearch_path%3Dshop';

@@ -231,6 +231,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
  * a total must not decrease.
  */
 const counted = new Map<number, MetricObject[]>();
+/** The key of the sum of the counters of all worker processes that have ended. No worker process has this id. */
 const ENDED = 0;
 
 /** Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used. */
@@ -241,8 +242,9 @@ export async function metricsOf(workers: Worker[], expected: number): Promise<st
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
   const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of the worker processes that have ended. Do this before removing the single counters, so that a
-  // concurrent scrape does not miss these counters.
+  // Add up the counters of the worker processes that have ended, and then replace these counters by the sum. There is
+  // no `await` between removing the counters and adding the sum, so that a concurrent scrape neither misses the
+  // counters nor counts them twice.
   const countedByEnded = await ofEnded.getMetricsAsJSON();
   ended.forEach(([id]) => counted.delete(id));
   counted.set(ENDED, countedByEnded);

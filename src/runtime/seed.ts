@@ -69,7 +69,10 @@ export class SeedService {
     });
   }
 
-  /** Imports the sample data if the store has no pets and no other categories. */
+  /**
+   * Imports the sample data if the store has no pets and no categories. If the store has no pets, but has exactly the
+   * categories of the sample data, an earlier import was interrupted, so imports the pets.
+   */
   private async seedCatalogue(): Promise<CatalogueCounts> {
     const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
     const names = categories.entries.map(({ name }) => name);

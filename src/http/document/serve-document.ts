@@ -104,14 +104,18 @@ function serveReference(
 const SWAGGER_UI_FILES =
   'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
 
-/** Source code of plugins for Swagger UI. They load the document, hide "Try it out" for some operations, and name menus and texts. */
+/** Source code of plugins for Swagger UI. */
 const SWAGGER_UI_PLUGINS = [
+  // Loads the document.
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
+  // Hides "Try it out" for operations with `x-hideTryItPanel`.
   `() => ({ statePlugins: { spec: { wrapSelectors: {
     allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
       !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
   } } } })`,
+  // Shows the names of tags and operations without links, and leaves out the choice of a server.
   '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
+  // Gives menus, text fields and icons the names (`aria-label`) that a screen reader announces.
   `({ React }) => {
     const named = (nameOf) => (Original) => (props) => {
       const ref = (part) => part?.querySelectorAll('select, textarea').forEach((field) => (field.ariaLabel ??= nameOf(props)));
@@ -126,8 +130,8 @@ const SWAGGER_UI_PLUGINS = [
 ];
 
 /**
- * Functions of @nestjs/swagger that the package does not export. They are called here because the function that the
- * package does export would read files from the disk for each request.
+ * Functions of @nestjs/swagger that the package does not export. The service calls these functions, because the
+ * function that the package does export would read files from the disk for each request.
  */
 interface SwaggerUi {
   buildSwaggerHTML(folder: string, options: SwaggerCustomOptions): string;
