@@ -28,8 +28,8 @@ export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly limiter: RequestLimiter) {}
 
   /**
-   * Sends the error response. Never rejects, because Nest does not await exception filters, so Node would report an
-   * unhandled rejection.
+   * Sends the error response. Never rejects, because Nest does not await exception filters, so an unhandled
+   * rejection would end the process.
    */
   async catch(thrown: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
