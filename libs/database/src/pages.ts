@@ -22,14 +22,25 @@ export type Select<Filters> = (filters: Filters, parameter: Parameter) => Select
 type Parameter = (value: unknown, type: ValueType) => string;
 type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
+/**
+ * The filters of a request in SQL. Each combination of filters needs an index, so that PostgreSQL reads only the rows of
+ * the page. The index has first the columns of `conditions`, then the column of `anyOf`, and last the id. A condition may
+ * also be in the WHERE clause of the index. A search by name needs another index (`NameSearch`).
+ */
 interface Selection {
-  /** SQL conditions on the leading columns of the index that serves the list. */
   conditions: readonly string[];
-  /** Filters by a column with few distinct values, such as a status. `sorted` is the column's order in the index. */
-  within?: { column: string; sorted: 'ASC' | 'DESC'; parameters: readonly string[] } | undefined;
+  /** If set, the list has only rows whose `column` is equal to one of the SQL expressions in `values`. */
+  anyOf?: FewValues | undefined;
   named?: NameSearch | undefined;
   /** Properties with long texts. A page ends before these texts exceed 256 KiB. */
   long?: readonly string[];
+}
+
+/** A filter by a column with few distinct values, such as a status. `sorted` is the order of the column in the index. */
+interface FewValues {
+  column: string;
+  sorted: 'ASC' | 'DESC';
+  values: readonly string[];
 }
 
 /**
@@ -57,11 +68,12 @@ const MAX_PAGES_OF_STATEMENT = 50;
 const MAX_LONG_PAGES = 4;
 
 /**
- * The indices of the columns that `pagesStatement` adds after the columns of the entity. `PLACE` is the number of the
- * page. Only a search for names has the other two: `FITS` is false for the name after the first 2,000 names, where the
- * search stops, and `LOWER_NAME` is the name in lower case.
+ * The places of the columns that `pagesStatement` adds to each row, counted from the end of the row, because the columns
+ * of the entity come first. `PAGE_NUMBER` says for which of the requested pages the row was read; the first page has the
+ * number 1. Only a search by name has the other two columns. `FITS` is true, except in the row at which the search stops
+ * after it has read 2,000 names. `LOWER_NAME` is the name in lower case.
  */
-const [PLACE, FITS, LOWER_NAME] = [-1, -2, -3];
+const [PAGE_NUMBER, FITS, LOWER_NAME] = [-1, -2, -3];
 
 /** Reads a list of an entity's rows page by page, in ascending order of id, or of name and id. */
 export class PageReader<Row extends object, Filters, Page> {
@@ -108,7 +120,7 @@ export class PageReader<Row extends object, Filters, Page> {
       },
       resultsOf: (stored, keys) => {
         const pages = keys.map((): StoredRow[] => []);
-        stored.forEach((row) => pages[(row.at(PLACE) as number) - 1]!.push(row));
+        stored.forEach((row) => pages[(row.at(PAGE_NUMBER) as number) - 1]!.push(row));
         return pages.map((rows, index) => this.pageFrom(rows, valuesOf(keys[index]!)[1] - 1, selection));
       },
     };
@@ -118,10 +130,10 @@ export class PageReader<Row extends object, Filters, Page> {
     const table = this.database.table(this.entity);
     const rows = stored.map((row) => table.rowOf(row));
     let bytes = 0;
-    const end = rows.findIndex((row, place) => {
+    const end = rows.findIndex((row, index) => {
       bytes += MAX_BYTES_WITHOUT_TEXTS + bytesOf(row, long);
-      const isTooLarge = place > 0 && bytes > MAX_PAGE_BYTES;
-      return place === limit || isTooLarge || (named && stored[place]!.at(FITS) === false);
+      const isTooLarge = index > 0 && bytes > MAX_PAGE_BYTES;
+      return index === limit || isTooLarge || (named && stored[index]!.at(FITS) === false);
     });
     if (end === -1) {
       return this.toPage(rows, null);
@@ -154,18 +166,18 @@ function pagesStatement(list: List, types: readonly ValueType[]): string {
 }
 
 /**
- * Returns the SQL for one page in order of id. Each value of a filter has a subquery of its own, whose rows the index
- * returns in order of id, so that PostgreSQL need not sort all matching rows.
+ * Returns the SQL for one page in order of id. Each value of `anyOf` has a subquery of its own, because the index has the
+ * rows of one value in order of id. A single subquery for all values would have to sort all matching rows.
  */
 function pageById(list: List): string {
-  const { id, within } = list;
+  const { id, anyOf } = list;
   const conditions = [...list.conditions, `${id} > after`];
-  if (within === undefined) {
+  if (anyOf === undefined) {
     return pagePart(list, conditions, id);
   }
-  const { column, sorted, parameters } = within;
-  const parts = parameters.map((parameter) => {
-    const range = [`${column} >= ${parameter}`, `${column} <= ${parameter}`];
+  const { column, sorted, values } = anyOf;
+  const parts = values.map((value) => {
+    const range = [`${column} >= ${value}`, `${column} <= ${value}`];
     return pagePart(list, [...conditions, ...range], `${column} ${sorted}, ${id}`);
   });
   if (parts.length === 1) {
@@ -194,8 +206,8 @@ const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 /** Returns the SQL for one page of a search by name, which stops after 2,000 names. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
-  // If the search is limited to some ids, OFFSET 0 makes PostgreSQL read the rows with these ids first, before it
-  // checks their names.
+  // If the search is limited to some ids, read the rows with these ids first, and then check their names. OFFSET 0 keeps
+  // PostgreSQL from merging the subquery with the search, and then reading the rows of all matching names.
   const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS among`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },

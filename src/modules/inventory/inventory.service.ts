@@ -111,8 +111,8 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
 }
 
 const selectItems: Select<ListInventoryQuery> = ({ status }, parameter) => {
-  const parameters = status && [...new Set(status)].map((value) => parameter(value, 'text'));
-  return { conditions: [], within: parameters && { column: 'status', sorted: 'ASC', parameters } };
+  const values = status && [...new Set(status)].map((value) => parameter(value, 'text'));
+  return { conditions: [], anyOf: values && { column: 'status', sorted: 'ASC', values } };
 };
 
 /**

@@ -143,10 +143,10 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
   const wanted = complete === undefined ? [false, true] : [complete];
   return {
     conditions: ['cancelled_at IS NULL', ...ofPet],
-    within: {
+    anyOf: {
       column: 'complete',
       sorted: petId === undefined ? 'ASC' : 'DESC',
-      parameters: wanted.map((value) => parameter(value, 'boolean')),
+      values: wanted.map((value) => parameter(value, 'boolean')),
     },
   };
 };

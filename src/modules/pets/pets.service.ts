@@ -220,9 +220,9 @@ const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, par
   // within a status, so PostgreSQL reads the first pets of each status from the index, instead of sorting all pets of
   // the category.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
-  const parameters = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
+  const values = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {
-    const ofStatus = parameters ? [`status IN (${parameters.join(', ')})`] : [];
+    const ofStatus = values ? [`status IN (${values.join(', ')})`] : [];
     const ids = id && parameter(`{${id.join()}}`, 'text');
     const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
     return { conditions: [IS_THERE], named };
@@ -230,6 +230,6 @@ const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, par
   const sorted = categoryId === undefined ? 'ASC' : 'DESC';
   return {
     conditions: [IS_THERE, ...ofCategory],
-    within: parameters && { column: 'status', sorted, parameters },
+    anyOf: values && { column: 'status', sorted, values },
   };
 };
