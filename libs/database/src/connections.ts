@@ -28,8 +28,8 @@ export function poolOf({ driver }: DataSource): Pool {
 const pooled = new WeakSet<ClientBase>();
 
 /**
- * Detects whether a new connection leads to a pooler such as PgBouncer: a pooler announces another process id than the
- * PostgreSQL session has.
+ * Detects whether a new connection leads to a pooler such as PgBouncer. A pooler is recognized because it announces another
+ * process id than the PostgreSQL session has.
  */
 export async function detectPooler(connection: ClientBase): Promise<void> {
   const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -44,8 +44,8 @@ export function isPooled(connection: ClientBase): boolean {
 }
 
 /**
- * Returns a handler that closes a new connection as soon as the server has been silent for too long; pending statements
- * then fail with ETIMEDOUT.
+ * Returns a function that is called with each new connection of a pool. From then on, the connection is closed as soon as
+ * the server has been silent for too long. Pending statements on the connection then fail with ETIMEDOUT.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */
 export function giveUpSilentConnection(silenceMs: number): (connection: ClientBase) => void {

@@ -77,8 +77,8 @@ export class Database {
       connection.release();
       return result;
     } catch (error) {
-      // Close the connection if the database was read-only: the server of this connection may have become a standby,
-      // and a new connection may lead to the new primary.
+      // Close the connection if the database was read-only. The server of this connection may have become a standby, and
+      // a new connection may lead to the new primary.
       connection.release(codeOf(error) === READ_ONLY);
       throw error;
     }
@@ -145,8 +145,9 @@ export class Database {
 }
 
 async function rollBack(session: Session, error: unknown): Promise<never> {
-  // Wait for the reply to ROLLBACK before throwing the error. PostgreSQL replies only after it has finished all earlier
-  // statements of the transaction.
+  // Throw the error only after the reply to ROLLBACK. PostgreSQL sends this reply once it has finished all earlier
+  // statements of the transaction and released the row locks. If the error were thrown at once, the next attempt could
+  // find its rows still locked by this transaction.
   await session.execute([ROLLBACK]).catch(() => undefined);
   throw error;
 }

@@ -15,7 +15,7 @@ import {
 
 export interface Entry {
   command: Command;
-  /** The row for which the command waits, because another transaction has locked it. */
+  /** The row for which the command waits, because another transaction has locked the row. */
   heldRow?: RowNeed | undefined;
 }
 
@@ -42,7 +42,10 @@ interface BatchTransaction {
   session: Session;
   tables: Tables;
   state: State;
-  /** The only locked row for which the transaction waits. Commands that need other locked rows are skipped. */
+  /**
+   * The only row for which the transaction waits if another transaction has locked the row. Commands that need other rows
+   * that are locked are skipped. Undefined if the transaction waits for no row.
+   */
   awaited: RowNeed | undefined;
 }
 
@@ -73,9 +76,8 @@ export async function runBatch(
 }
 
 /**
- * Keeps only the strongest lock request for each row. The weaker request would not wait for a transaction that holds the
- * row and is about to change the row. It would return the row as it is before that change, and the batch could decide on
- * that outdated row.
+ * Removes every need for a row that another command of the batch needs with at least as strong a lock. The stronger lock
+ * serves both commands, so one statement can lock the row for both.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();
@@ -89,9 +91,9 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries again to load rows that the first attempt skipped because another transaction has locked them. The first
- * attempt used the strongest lock that any command of the batch needs. Some commands need a weaker lock, which may be
- * free.
+ * Tries again to load the rows that the first attempt skipped because another transaction has locked the rows. The first
+ * attempt used the strongest lock that any command of the batch needs. Some commands need a weaker lock, which the other
+ * transaction may not prevent. Parts and lookups that rely on the locks are loaded again, after the locks.
  */
 async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
@@ -105,12 +107,15 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
   }
 }
 
+/** A need of a command, or a row that is read without a lock. */
 type Wanted = Need | { row: Entity; id: number };
 
 interface Loader {
   read: SharedRead<unknown, unknown>;
+  /** The statements of a round trip are sent in ascending order of `place`. */
   place: number;
-  keep(key: unknown, value: unknown): void;
+  /** Adds a result to the state. */
+  add(key: unknown, result: unknown): void;
 }
 
 interface Load extends Loader {
@@ -131,49 +136,54 @@ async function load(
   const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
   const statements = loads.map(({ read, keys }) => read.statementFor([...keys]));
   const results = await transaction.session.execute([...before, ...statements]);
-  loads.forEach(({ read, keys, keep }, index) => {
-    const values = read.resultsOf(results[before.length + index]!.rows, [...keys]);
-    [...keys].forEach((key, at) => keep(key, values[at]));
+  loads.forEach(({ read, keys, add }, index) => {
+    const found = read.resultsOf(results[before.length + index]!.rows, [...keys]);
+    [...keys].forEach((key, at) => add(key, found[at]));
   });
 }
 
 /**
- * Returns the read that loads a row, a value or an id. If another transaction has locked rows, the read waits only for
- * the row `awaited`, which is locked before all other rows. The read skips other locked rows.
+ * Returns how to load a row or the value of a lookup, or how to draw a new id. The row `awaited` is locked before all other
+ * rows, and the statement waits if another transaction has locked this row. For all other rows, the statement returns only
+ * the rows that no other transaction has locked, and does not wait. The commands that need the omitted rows are skipped.
  */
 function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Loader {
   const last = tables.order.length;
   if ('lookup' in wanted) {
     const { lookup } = wanted;
-    const keep = (key: unknown, value: unknown) => state.keep(lookup, key, value);
-    return { read: lookup as Loader['read'], place: lookup.isUnderLocks ? last : -2, keep };
+    const add = (key: unknown, value: unknown) => state.addLoaded(lookup, key, value);
+    return { read: lookup as Loader['read'], place: lookup.isUnderLocks ? last : -2, add };
   }
   if ('newId' in wanted) {
-    const keep = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
-    return { read: tables.tableOf(wanted.newId).newIds, place: last, keep };
+    const add = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
+    return { read: tables.tableOf(wanted.newId).newIds, place: last, add };
   }
   if ('part' in wanted) {
     const { part, whole } = wanted;
-    const keep = (id: unknown, found: unknown) => state.keepPart({ part, whole, id: id as number }, found);
-    return { read: tables.tableOf(part).byId as Loader['read'], place: tables.order.indexOf(part), keep };
+    const add = (id: unknown, found: unknown) =>
+      state.addLoadedPart({ part, whole, id: id as number }, found);
+    return { read: tables.tableOf(part).byId as Loader['read'], place: tables.order.indexOf(part), add };
   }
   const { row } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;
   const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf(wanted);
   const table = tables.tableOf(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
-  const keep = (id: number, found: unknown): void => {
-    // Keep only results that cannot change during the transaction: a row that is locked, or, if no lock was requested,
-    // a missing row.
-    const isCertain = lock === undefined ? found === null : found !== null || isAwaited;
-    if (isCertain && !(lock && state.has({ row, id, lock }))) {
-      state.keep(row, id, found, lock);
+  const add = (id: number, found: unknown): void => {
+    // Add only a result on which a command may decide. A row that was found has to be locked, because another transaction
+    // could change the row before the commit. If no row was found, the row is missing, unless the statement skips locked
+    // rows, because the row may then be locked. If another transaction adds a missing row later, the command simply came
+    // first.
+    const isUsable = found === null ? lock === undefined || isAwaited : lock !== undefined;
+    const isKnown = lock !== undefined && state.has({ row, id, lock });
+    if (isUsable && !isKnown) {
+      state.addLoaded(row, id, found, lock);
     }
   };
   return {
     read: read as Loader['read'],
     place: isAwaited ? -1 : tables.order.indexOf(row),
-    keep: keep as Loader['keep'],
+    add: add as Loader['add'],
   };
 }
 
@@ -196,9 +206,9 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
 }
 
 /**
- * Returns the statements that end the transaction of the batch: those that write the changes, and then COMMIT. If nothing
- * has changed, ROLLBACK is the only one. All statements are built before the first one is sent, so that an error while
- * building a statement prevents the commit.
+ * Returns the statements that end the transaction of the batch: the statements that write the changes, and then COMMIT. If
+ * nothing has changed, ROLLBACK is the only statement. All statements are built before the first one is sent, so that an
+ * error while building a statement prevents the commit.
  */
 function writesOf({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({

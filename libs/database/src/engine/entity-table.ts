@@ -1,7 +1,7 @@
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata';
 import type { DataSource, EntityTarget, ValueTransformer } from 'typeorm';
 import { getOrInsert } from './get-or-insert';
-import { Insert, columnsOf, unnest } from './insert';
+import { Insert, columnsOf, rowsFromArrays } from './insert';
 import type { SharedRead, Statement, StoredRow } from './session';
 import type { Lookup, RowLock } from './state';
 
@@ -45,7 +45,7 @@ export class EntityTable<Row extends object> {
       others.map((column, index) => `${column} = ${value(column, index)}`).join(', ');
     this.inserts = new Insert(`INSERT INTO ${name} (${this.columnNames}) OVERRIDING SYSTEM VALUE`, types);
     this.updateOne = `UPDATE ${name} SET ${changes((_column, index) => `$${index + 2}`)} WHERE ${id} = $1`;
-    this.updateMany = `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${unnest(types)} AS changed (${this.columnNames})
+    this.updateMany = `UPDATE ${name} SET ${changes((column) => `changed.${column}`)} FROM ${rowsFromArrays(types)} AS changed (${this.columnNames})
         WHERE ${name}.${id} = changed.${id}`;
     this.deletes = `DELETE FROM ${name} WHERE ${id} = ANY($1::bigint[])`;
     this.byId = this.reader('');

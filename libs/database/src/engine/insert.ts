@@ -1,9 +1,8 @@
 import type { Statement } from './session';
 
-/** Maximum rows that are inserted with a list of values. For more rows, one array per column is faster. */
+/** Maximum number of rows that are inserted with `VALUES (…), (…)`. For more rows, one array per column is faster. */
 const MAX_LISTED = 4;
 
-/** Builds the statements that insert rows into a table. */
 export class Insert {
   private readonly listed: string[];
   private readonly many: string;
@@ -18,7 +17,7 @@ export class Insert {
       `(${types.map((_type, column) => `$${row * types.length + column + 1}`).join(', ')})`;
     const rows = Array.from({ length: MAX_LISTED }, (_value, row) => rowOf(row));
     this.listed = rows.map((_row, last) => `${into} VALUES ${rows.slice(0, last + 1).join(', ')}${end}`);
-    this.many = `${into} SELECT * FROM ${unnest(types)}${end}`;
+    this.many = `${into} SELECT * FROM ${rowsFromArrays(types)}${end}`;
   }
 
   /** @param rows at least one row; each row is a list of values in the order of the columns */
@@ -31,13 +30,13 @@ export class Insert {
 }
 
 /** Returns SQL that turns one array per column into rows, for example `unnest($1::bigint[], $2::text[])`. */
-export function unnest(types: readonly string[]): string {
+export function rowsFromArrays(types: readonly string[]): string {
   return `unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 }
 
 /**
- * Turns a list of rows into one array of values per column. These arrays are the parameters of the SQL that `unnest`
- * returns.
+ * Turns a list of rows into one array of values per column. These arrays are the parameters of the SQL that
+ * `rowsFromArrays` returns.
  */
 export function columnsOf(rows: readonly (readonly unknown[])[]): unknown[][] {
   return rows[0]!.map((_value, column) => rows.map((row) => row[column]));

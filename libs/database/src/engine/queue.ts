@@ -29,6 +29,7 @@ export interface Waiting {
  */
 const SLOW_AFTER_MS = 100;
 
+/** Returns the work that does not count as slow yet. */
 export function startedRecently<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < SLOW_AFTER_MS);
@@ -37,7 +38,9 @@ export function startedRecently<Work extends { since: number }>(running: readonl
 /** A queue that serves callers in round-robin order, so that one caller's backlog does not delay other callers. */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
+  /** The newest round from which items have been taken. */
   private round = 0;
+  /** The callers of which an item of this round has been taken. */
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
@@ -57,9 +60,11 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item to the queue, one round after the last item of the same caller, so that callers take turns.
-   * @throws the error that is passed to the item's `reject` function; OverloadedError if the queue is full or the item
-   * waits for too long
+   * Adds an item to the queue, in the first round in which the caller has no other item (see `Waiting.round`), so that
+   * callers take turns.
+   * @returns the result that the user of the queue, after the work on the item, passes to the item's `resolve`
+   * @throws the error that the user of the queue passes to the item's `reject`; OverloadedError if the queue is full or the
+   * item waits for too long
    */
   add<Result>(caller: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -74,7 +79,7 @@ export class FairQueue<Item extends object> {
         reject(this.overloaded());
         return;
       }
-      // Add the queue's properties to the item itself: copying the item would take longer than the rest of this
+      // Add the queue's properties to the item itself, because copying the item would take longer than the rest of this
       // function.
       const entry = item as Item & Waiting;
       entry.caller = caller;
@@ -100,7 +105,7 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Puts items that were taken back at the front of the queue, even if the queue is full. */
+  /** Returns items, which `take` has removed, to the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();

@@ -20,27 +20,35 @@ const MAX_WITH_SLOW = 4;
 const QUEUE = { max: 10_000, maxOfCaller: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
-  /** Reads with the same `id` share a statement. */
-  id: unknown;
+  /** Reads of the same kind that wait at the same time are answered by one execution of one statement. */
+  kind: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;
+  /** True if the read may scan thousands of rows. */
   isSlow: boolean;
 }
 
+/** Reads of the same kind, which one execution of a statement answers. */
 interface Group {
   entries: (Entry & Waiting)[];
   keys: Set<unknown>;
 }
 
+/** The reads whose statements were sent together on one connection. */
 interface SentReads {
+  /** The groups by kind, without those that have been answered. */
   pending: Map<unknown, Group>;
   since: number;
 }
 
-/** Runs reads outside of transactions. Callers take turns, and similar reads share one statement. */
+/**
+ * Runs reads outside of transactions. Callers take turns. Reads of the same kind that wait at the same time are answered by
+ * one execution of one statement.
+ */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
   private running: SentReads[] = [];
+  /** The number of reads that were last taken from the queue at one time. */
   private lastTaken = 1;
 
   constructor(
@@ -48,7 +56,7 @@ export class Reads {
   ) {}
 
   readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
-    return this.add(caller, { id: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
+    return this.add(caller, { kind: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
   /**
@@ -63,8 +71,8 @@ export class Reads {
       statementFor: () => statement,
       resultsOf: (rows) => [rows],
     };
-    const id = `${statement.text} ${JSON.stringify(statement.values)}`;
-    return this.add(caller, { id, read, key: null, isSlow: isSlow && caller !== SERVICE_CALLER });
+    const kind = `${statement.text} ${JSON.stringify(statement.values)}`;
+    return this.add(caller, { kind, read, key: null, isSlow: isSlow && caller !== SERVICE_CALLER });
   }
 
   private add<Result>(caller: number, entry: Entry): Promise<Result> {
@@ -92,15 +100,16 @@ export class Reads {
   }
 
   /**
-   * Takes waiting reads from the queue and groups those that one statement can answer.
-   * @param recent the statements that have been running for less than 100 ms; a read that needs the same statement as
-   * one of them stays in the queue until that statement has ended
+   * Takes waiting reads from the queue, and groups the reads by kind.
+   * @param recent the reads that were sent less than 100 ms ago. If a read of the same kind is among them, a waiting read
+   * stays in the queue until that read is answered or the 100 ms have passed. All reads of this kind that arrive in the
+   * meantime are then answered by the next execution of the statement, instead of one execution for each
    */
   private take(recent: readonly SentReads[]): SentReads['pending'] {
     const groups: SentReads['pending'] = new Map();
     const taken = this.queue.take((entry) => {
-      const { id, read, key } = entry;
-      const group = groups.get(id);
+      const { kind, read, key } = entry;
+      const group = groups.get(kind);
       if (group !== undefined) {
         const hasRoom = group.keys.size < (read.maxKeys ?? Infinity) || group.keys.has(key);
         if (hasRoom) {
@@ -111,10 +120,10 @@ export class Reads {
       }
       const mayStart =
         groups.size < MAX_TOGETHER &&
-        !recent.some((sent) => sent.pending.has(id)) &&
+        !recent.some((sent) => sent.pending.has(kind)) &&
         !(entry.isSlow && this.hasSlow(entry.caller, groups));
       if (mayStart) {
-        groups.set(id, { entries: [entry], keys: new Set([key]) });
+        groups.set(kind, { entries: [entry], keys: new Set([key]) });
       }
       return mayStart;
     });
@@ -146,7 +155,7 @@ export class Reads {
 
   private async load(session: Session, group: Group, { pending }: SentReads): Promise<void> {
     const { entries } = group;
-    const { id, read } = entries[0]!;
+    const { kind, read } = entries[0]!;
     const keys = [...group.keys];
     try {
       const send = () => withRetries(() => session.execute([read.statementFor(keys)]));
@@ -157,7 +166,7 @@ export class Reads {
     } catch (error) {
       entries.forEach(({ reject }) => reject(error));
     }
-    pending.delete(id);
+    pending.delete(kind);
     this.queue.schedule();
   }
 }

@@ -4,7 +4,7 @@ import type { SharedRead, Statement } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
 
-/** A statement that finds a value for each key, such as the number of orders for each customer id. */
+/** A statement that finds a value for each key, such as the number of webhooks for each client id. */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /** If true, the statement runs after the rows are locked, so that its result cannot be outdated. */
@@ -20,8 +20,8 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
 }
 
 /**
- * Data that the engine loads before a command runs: a row to lock, a part of such a row, the value of a lookup for a
- * key, or a new id.
+ * Data that the engine loads before a command decides: a row with a lock (`RowNeed`), a row without a lock of its own
+ * (`PartNeed`), the value that a lookup finds for a key, or a new id.
  */
 export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
@@ -31,7 +31,11 @@ export interface RowNeed {
   lock: RowLock;
 }
 
-/** A row that belongs to another row, the whole, and has the same id. The lock on the whole also protects the part. */
+/**
+ * The need for a row that the lock on another row protects, for example the stock of a pet. The row (of the entity `part`)
+ * has the same id as the other row (of the entity `whole`, such as the pet). Each command that changes the part locks the
+ * whole, so the part needs no lock of its own.
+ */
 export interface PartNeed {
   part: Entity;
   whole: Entity;
@@ -79,17 +83,21 @@ export interface CommandSource {
 
 type Change = 'insert' | 'update' | 'delete';
 
-/** A row before and after a command. `before` is null after an insertion, `after` after a deletion. */
+/**
+ * A row before and after a command. If the command has inserted the row, `before` is null. If the command has deleted the
+ * row, `after` is null.
+ */
 export interface RowChange<Changed extends object = object> {
   before: Changed | null;
   after: Changed | null;
 }
 
 /**
- * One row or value of the state. A change replaces `value` and never modifies the object in `value`, so that the
- * changes of a failed command can be undone.
+ * An entry of the state: a row, the value that a lookup has found for a key, or a list of appended rows. A change replaces
+ * `value` and never modifies the object in `value`, so that the changes of a failed command can be undone.
  */
 interface Cell {
+  /** The entity of the row, the lookup, or the statement that inserts the appended rows. */
   collection: object;
   value: unknown;
   /** The value in the database. The batch writes a row only if `value` differs from `stored`. */
@@ -99,15 +107,16 @@ interface Cell {
 }
 
 /**
- * The rows and values that a batch has loaded, with the changes of its commands so far. Reading a row or a value that
- * the batch has not loaded throws an error.
+ * The rows that a batch has loaded, and the values that its lookups have found, with the changes that the commands of the
+ * batch have made so far. Reading a row or the value of a lookup that the batch has not loaded throws an error.
  */
 export class State {
+  /** The loaded rows by entity and id, and the values of lookups by lookup and key. */
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
   /** The rows that commands have added with `append`, by the statement that inserts these rows. */
   private readonly appended = new Map<Insert, Cell>();
-  /** The rows and values that the current command has changed, each with its value from before the command. */
+  /** The cells that the current command has changed, each with the `value` that the cell had before the command. */
   private before = new Map<Cell, unknown>();
 
   /**
@@ -119,20 +128,24 @@ export class State {
     private readonly afterCommand: (state: State) => void = () => undefined,
   ) {}
 
-  keep(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
+  /**
+   * Adds a loaded row or the loaded value of a lookup.
+   * @param lock the lock that the transaction holds on the row
+   */
+  addLoaded(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {
     const cell = { collection, value: stored, stored, lock };
     getOrInsert(this.cells, collection, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
   }
 
   /**
-   * Keeps a row that belongs to another row, the whole. Does nothing if the whole is not locked, because the part may
-   * then change at any time.
+   * Adds a loaded row that the lock on another row, `whole`, protects. Does nothing if the transaction does not hold that
+   * lock, because another transaction may then change the part before this transaction ends.
    */
-  keepPart({ part, whole, id }: PartNeed, stored: unknown): void {
+  addLoadedPart({ part, whole, id }: PartNeed, stored: unknown): void {
     const cell = this.cells.get(whole)?.get(id);
     if (cell !== undefined) {
-      this.keep(part, id, stored, cell.lock);
+      this.addLoaded(part, id, stored, cell.lock);
     }
   }
 
@@ -206,7 +219,7 @@ export class State {
   }
 
   insert<Inserted extends object>(entity: Entity<Inserted>, id: number, row: Inserted): void {
-    this.change(this.cells.get(entity)?.get(id) ?? this.keep(entity, id, null), row);
+    this.change(this.cells.get(entity)?.get(id) ?? this.addLoaded(entity, id, null), row);
   }
 
   update<Updated extends object>(entity: Entity<Updated>, id: number, row: Updated): void {
