@@ -77,6 +77,8 @@ function noteMessageBegin(this: Parser): void {
  */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
+  /** False if the header section of another request came before in the same received packet. */
+  isFirstOfPacket = true;
   private bodyBytes = 0;
   private joinedChunks: Buffer | undefined;
   private joinedBytes = 0;
@@ -143,6 +145,8 @@ export class Connection {
    * handler of the running request runs.
    */
   waiting: { request: AccountedRequest; keepAlive: boolean }[] = [];
+  /** True if all requests that arrive from now on are ignored, because too many requests wait. */
+  ignoresMore = false;
   /** The error with which the newest request fails, if the rest of its body cannot be read. */
   brokenBy?: ApiError;
   heldBytes = 0;
@@ -150,6 +154,8 @@ export class Connection {
   private unfinished = 0;
   private assignedBytes = 0;
   isMessageArriving = false;
+  /** The number of received bytes at the time when the latest header section was parsed. */
+  private bytesReadAtRequest = 0;
   private context?: AsyncResource;
   isDestroyed = false;
   readonly passToNode: Parser['onIncoming'];
@@ -195,6 +201,9 @@ export class Connection {
   /** Adds the memory of a request, whose header section has arrived, to the memory of the connection. */
   take(request: AccountedRequest): void {
     const { rawHeaders, url = '' } = request;
+    const { bytesRead } = this.socket;
+    request.isFirstOfPacket = bytesRead !== this.bytesReadAtRequest;
+    this.bytesReadAtRequest = bytesRead;
     let length = url.length;
     for (const part of rawHeaders) {
       length += part.length;

@@ -16,6 +16,12 @@ import { JSON_TYPE } from './representation';
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
+ * If a packet brings more waiting requests than this, the connection is closed after the responses to these requests and a
+ * last response with status 400. Node parses a whole packet at once, and a packet of 64 KB can have 3,500 requests. Without
+ * this limit, a thousand such packets would keep the process busy for 20 seconds.
+ */
+const MAX_WAITING_OF_PACKET = 128;
+/**
  * Maximum of the estimated bytes of memory that all requests and unread responses take together. The requests and
  * unread responses of one caller may take half of this maximum.
  */
@@ -172,6 +178,16 @@ export class Connections {
     if (request.method === 'CONNECT') {
       return connection.passToNode(request, keepAlive);
     }
+    if (waiting.length >= MAX_WAITING_OF_PACKET && !connection.ignoresMore) {
+      connection.ignoresMore = true;
+      const failure = new BadRequestError(
+        `At most ${MAX_WAITING_OF_PACKET} requests may wait for earlier responses.`,
+      );
+      this.server.emit('clientError', failure, socket);
+    }
+    if (connection.ignoresMore) {
+      return STOP_PARSING;
+    }
     connection.take(request);
     if (connection.isDestroyed || socket.destroyed) {
       return STOP_PARSING;
@@ -218,7 +234,9 @@ export class Connections {
   }
 
   /**
-   * Calls `begin`, which answers the request. Must be called only once the previous response on the connection is sent.
+   * Calls `begin`, which answers the request. Must be called only after the previous response on the connection is sent. If
+   * other requests came before this one in the same packet, calls `begin` in the next turn of the event loop, so that other
+   * connections have their turn between two requests of this connection.
    */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
@@ -226,20 +244,29 @@ export class Connections {
     if (connection === undefined || socket.destroyed) {
       return;
     }
-    const { running: previous, waiting, brokenBy } = connection;
-    if (previous !== undefined) {
-      connection.release(previous.req);
+    if (connection.running !== undefined) {
+      connection.release(connection.running.req);
     }
     connection.running = response;
-    const isNewest = waiting.length === 0;
-    // Only the response to the newest request closes the connection. If an earlier response closed the connection, the
-    // requests that wait would be lost.
-    if (isNewest && (this.ending || socket.readableEnded)) {
-      response.shouldKeepAlive = false;
-    }
-    begin();
-    if (isNewest && brokenBy !== undefined) {
-      failBody(request, brokenBy);
+    const start = () => {
+      if (socket.destroyed) {
+        return;
+      }
+      const isNewest = connection.waiting.length === 0;
+      // Only the response to the newest request closes the connection. If an earlier response closed the connection, the
+      // requests that wait would be lost.
+      if (isNewest && (this.ending || socket.readableEnded)) {
+        response.shouldKeepAlive = false;
+      }
+      begin();
+      if (isNewest && connection.brokenBy !== undefined) {
+        failBody(request, connection.brokenBy);
+      }
+    };
+    if (request.isFirstOfPacket) {
+      start();
+    } else {
+      setImmediate(start);
     }
   }
 
