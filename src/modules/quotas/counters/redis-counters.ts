@@ -10,6 +10,10 @@ import { type ScriptArgument, toQuotaStatus } from './quota-script';
 import { type LimitedCaller, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
+/**
+ * Milliseconds between two probes, which check whether Redis can count requests. While Redis is unavailable, RETRY_MS
+ * applies instead.
+ */
 const PROBE_MS = 1_000;
 const RETRY_MS = 250;
 /**
@@ -147,8 +151,9 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
     const { caller, ...reported } = allowed;
     let answer = await this.ask(caller, 'read', { alone: reported });
-    // Redis has no counts of the client, so pass the counts from the database. Do not pass `reported` again, because
-    // the counts from the database already contain the requests that were allowed in memory.
+    // If Redis has no counts of the client, the answer is null. In this case, pass the counts from the database. Do not
+    // pass `reported` again, because the counts from the database already contain the requests that were allowed in
+    // memory.
     answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
     // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more
     // requests in memory while Redis answered.
