@@ -6,8 +6,8 @@ import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
 
 /**
- * Maximum number of batches that run at a time: while one batch waits for the disk, the other batch executes
- * statements. If batches have been running for more than 100 ms, up to MAX_BATCHES_WITH_SLOW batches run at a time.
+ * Maximum number of batches that run at a time. With two, one batch can execute statements while the other batch waits for
+ * the disk. If batches have been running for more than 100 ms, up to MAX_BATCHES_WITH_SLOW batches run at a time.
  */
 const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
@@ -39,7 +39,9 @@ export interface WriteModel {
 
 interface Batch {
   entries: QueuedCommand[];
+  /** The row for which the batch waits, because another transaction has locked the row. */
   awaited: RowNeed | undefined;
+  /** The rows that the batch may change, which no other batch of this process may change at the same time. */
   exclusiveRows: ReadonlySet<string>;
   since: number;
 }
@@ -84,6 +86,7 @@ export class CommandExecutor {
     this.run(entries, awaited).catch((error: unknown) => entries.forEach(({ reject }) => reject(error)));
   }
 
+  /** Takes commands that are not known to wait for a locked row. */
   private takeFree(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited === undefined);
     const recent = startedRecently(running);
@@ -95,8 +98,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Takes commands that wait for the same lock on the same row, so that the batch of these commands waits for a single
-   * row.
+   * Takes commands that an earlier batch has skipped because another transaction had locked a row. All of these commands wait
+   * for the same lock on the same row, so that their batch waits for a single row.
    */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);
@@ -121,8 +124,8 @@ export class CommandExecutor {
     const exclusiveRows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
     const batch = { entries, awaited, exclusiveRows, since: performance.now() };
     this.running.push(batch);
-    // Run the batch in the tracing context of its first request. Otherwise its spans would belong to the trace of
-    // another request.
+    // Run the batch in the tracing context of its first request. Otherwise the spans of the batch would belong to the trace
+    // of the request that happens to run at this moment.
     await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
     this.running = this.running.filter((other) => other !== batch);
     this.start();
