@@ -36,7 +36,7 @@ export function Field(
   const required = !optional && !nullable && times === undefined;
   const often = isList ? `, given at most ${times} times` : times === 1 ? ', given once' : '';
   const expectation = `must be ${expected}${often}${nullable ? ', or null' : ''}`;
-  // Build the array schema here and not in @nestjs/swagger, which omits `maxItems` if the entries have a named
+  // Build the schema of a list here and not in @nestjs/swagger, which omits `maxItems` if the entries have a named
   // enumeration.
   const items = enumName === undefined ? schema : { $ref: `#/components/schemas/${enumName}` };
   const described = isList ? { type: 'array', items, maxItems: times } : { ...schema, enumName };
@@ -149,15 +149,15 @@ export function Text({
 const UNSAVABLE = /\0|\p{Surrogate}/u;
 
 /**
- * True if the value is a text of `min` to `max` characters that PostgreSQL can store. class-validator's own `length` is
- * not used, because it does not count all characters that the database counts.
+ * True if the value is a text of `min` to `max` characters that PostgreSQL can store. class-validator's own `length` is not
+ * used, because it does not count variation selectors (U+FE0E and U+FE0F), which the database counts as characters.
  */
 function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min || UNSAVABLE.test(value)) {
     return false;
   }
-  // A character takes one or two UTF-16 units: `max` units always fit, and more than `2 * max` never fit. Count the
-  // characters only in between, because counting is slow.
+  // `length` counts UTF-16 units, of which a character takes one or two. So a text of at most `max` units is never too long,
+  // and a text of more than `2 * max` units always is. Count the characters only in between, because counting is slow.
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max);
 }
 

@@ -38,7 +38,10 @@ function positionOf(cursor: string): ListPosition {
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** Maximum length of a cursor in characters, enough for a name of 200 characters with 4 bytes each. */
+/**
+ * Maximum length of a cursor in characters. A name of 200 characters takes up to 800 bytes in UTF-8. With the prefix and the
+ * id, a cursor has up to 823 bytes, for which base64url needs 1,098 characters.
+ */
 const MAX_CURSOR_LENGTH = 1_100;
 
 export function Cursor(options: FieldOptions): PropertyDecorator {

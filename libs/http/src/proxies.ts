@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 const ADDRESS_WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 
-/** Returns an IP address without brackets and port, or an empty text if `text` is no IP address. */
+/** Returns an IP address without its brackets (of IPv6) and its port, or an empty text if `text` is no IP address. */
 export function plainAddress(text: string): string {
   const [, ipv6, ipv4] = ADDRESS_WITH_PORT.exec(text) ?? [];
   const address = ipv6 ?? ipv4 ?? text;
@@ -40,8 +40,9 @@ export function networkMatcher(networks: readonly string[]): (address?: string) 
 }
 
 /**
- * Matches a valid path prefix such as `/shop`. The prefix `//other.example` is refused, because links with this prefix
- * would lead to another host. A colon at the end is refused, because it would make addresses in the OpenAPI document
+ * Matches a valid path prefix such as `/shop`. The prefix `//other.example` is refused, because links with this prefix would
+ * lead to another host. A colon at the end is refused, because the OpenAPI document has the address of the service, which
+ * ends with the prefix. In YAML, an unquoted text that ends with a colon is the key of a mapping, so the document would be
  * invalid.
  */
 const PREFIX = /^((?:\/[\w.~!$&'()*+,;=:@%-]+)+)(?<!:)\/?$/;

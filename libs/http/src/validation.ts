@@ -127,7 +127,7 @@ function quoted(name: string): string {
   return JSON.stringify(short.toWellFormed());
 }
 
-/** Returns the names of the fields in the order in which the document shows the fields. */
+/** Returns the names of the fields in the order in which the OpenAPI document shows the fields. */
 function namesOf({ prototype }: Type<object>): string[] {
   const names = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype as object) as string[];
   // Remove the colon that @nestjs/swagger puts before each name.

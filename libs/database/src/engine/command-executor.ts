@@ -86,7 +86,7 @@ export class CommandExecutor {
     this.run(entries, awaited).catch((error: unknown) => entries.forEach(({ reject }) => reject(error)));
   }
 
-  /** Takes commands that are not known to wait for a locked row. */
+  /** Takes commands that no earlier batch has skipped because of a locked row. */
   private takeFree(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited === undefined);
     const recent = startedRecently(running);
