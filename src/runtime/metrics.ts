@@ -234,20 +234,29 @@ const counted = new Map<number, MetricObject[]>();
 /** The key of the sum of the counters of all worker processes that have ended. No worker process has this id. */
 const ENDED = 0;
 
-/** Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used. */
-export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
+/** The sum of metrics that is being made. */
+let current: Promise<string> | undefined;
+
+/**
+ * Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used.
+ * Scrapes that overlap share one sum, because two sums at once could each replace the counters of ended worker processes,
+ * so that some of these counters would be lost.
+ */
+export function metricsOf(workers: Worker[], expected: number): Promise<string> {
+  current ??= sumOfMetrics(workers, expected).finally(() => (current = undefined));
+  return current;
+}
+
+async function sumOfMetrics(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
   const isCount = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type));
   answers.forEach((metrics, id) => counted.set(id, metrics.filter(isCount)));
+  // Replace the counters of the worker processes that have ended by the sum of these counters.
   const ended = [...counted].filter(([id]) => !workers.some((worker) => worker.id === id));
-  const ofEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
-  // Add up the counters of the worker processes that have ended, and then replace these counters by the sum. There is
-  // no `await` between removing the counters and adding the sum, so that a concurrent scrape neither misses the
-  // counters nor counts them twice.
-  const countedByEnded = await ofEnded.getMetricsAsJSON();
-  ended.forEach(([id]) => counted.delete(id));
-  counted.set(ENDED, countedByEnded);
+  const countedByEnded = AggregatorRegistry.aggregate(ended.map(([, counts]) => counts));
+  counted.set(ENDED, await countedByEnded.getMetricsAsJSON());
+  ended.filter(([id]) => id !== ENDED).forEach(([id]) => counted.delete(id));
   const others = [...counted].filter(([id]) => !answers.has(id)).map(([, counts]) => counts);
   const registry = AggregatorRegistry.aggregate([...answers.values(), ...others]);
   new Gauge({ ...MISSING_WORKERS, registers: [registry] }).set(expected - answers.size);
