@@ -9,12 +9,13 @@ import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
-/**
- * Estimated bytes of memory that Node takes besides the content of a request, of a name or value of a header field, and
- * of a chunk of a body. `memory.spec.ts` fails if an estimate is too low.
- */
-const REQUEST_BYTES = 6 * 1024;
-const FIELD_PART_BYTES = 64;
+// Estimates of the memory that Node's objects take in addition to the received bytes. The test `memory.spec.ts` fails if an
+// estimate is too low.
+/** Bytes for each request. */
+const REQUEST_OVERHEAD_BYTES = 6 * 1024;
+/** Bytes for each entry of `rawHeaders`, which has two entries for each header field: a name and a value. */
+const HEADER_ENTRY_OVERHEAD_BYTES = 64;
+/** Bytes for each chunk of a body. */
 const CHUNK_OVERHEAD_BYTES = 400;
 /**
  * Maximum bytes of memory for each received byte of an unfinished header section. A section with many very short fields
@@ -39,8 +40,8 @@ interface Parser {
   /** Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. */
   0: (this: Parser) => void;
   /**
-   * Node's HTTP parser calls this function when the header section of a request has arrived. Node's function creates the
-   * response and emits `request`.
+   * Node's HTTP parser calls this function when the header section of a request has arrived. Node has assigned a function
+   * that creates the response and emits `request`. `Connection` replaces this function, and calls it later (`passToNode`).
    * @returns 0 to parse the body, or `STOP_PARSING`
    */
   onIncoming: (request: AccountedRequest, keepAlive: boolean) => number;
@@ -77,7 +78,7 @@ function noteMessageBegin(this: Parser): void {
  */
 export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
-  /** False if the header section of another request came before in the same received packet. */
+  /** False if an earlier header section on the connection arrived in the same packet, that is, in the same read. */
   isFirstOfPacket = true;
   private bodyBytes = 0;
   private joinedChunks: Buffer | undefined;
@@ -107,8 +108,9 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // Stop counting when the body is twice as long as allowed: a body that is too long is refused, and the rest of the
-    // body is not kept in memory.
+    // A body that is too long is refused, and the rest of the body is discarded. Stop counting only at twice the allowed
+    // length, because the chunk with which the body becomes too long is in memory already, and has to be counted. Node reads
+    // at most 64 KiB at a time, so that with this chunk the body has at most twice the allowed length.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       connections.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
@@ -137,22 +139,27 @@ export class AccountedResponse<
 }
 
 export class Connection {
-  /** The response to the latest request that has started. */
-  running?: AccountedResponse;
   /**
-   * Requests that start once earlier responses are sent. A waiting request is not passed to Node before its turn.
-   * Otherwise Node's own list would keep the waiting requests in memory after the connection is closed, as long as the
-   * handler of the running request runs.
+   * The response to the request that was passed to Node last. This response is in progress or already sent. Later requests,
+   * which are in `waiting`, have no response yet.
+   */
+  response?: AccountedResponse;
+  /**
+   * Requests that are passed to Node once all earlier responses are sent. If Node got a request before its turn, Node's own
+   * list would keep the request in memory after the connection is closed, as long as the handler of an earlier request
+   * runs.
    */
   waiting: { request: AccountedRequest; keepAlive: boolean }[] = [];
   /** True if all requests that arrive from now on are ignored, because too many requests wait. */
   ignoresMore = false;
-  /** The error with which the newest request fails, if the rest of its body cannot be read. */
+  /** Set if the rest of the body of the newest request cannot be read. Reading the body then fails with this error. */
   brokenBy?: ApiError;
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
+  /** The number of received bytes that belong to a request. */
   private assignedBytes = 0;
+  /** True from the first byte of a request to the end of its body. */
   isMessageArriving = false;
   /** The number of received bytes at the time when the latest header section was parsed. */
   private bytesReadAtRequest = 0;
@@ -179,10 +186,11 @@ export class Connection {
     };
     socket.once('end', () => {
       this.ended.abort();
-      if (this.running !== undefined && this.waiting.length > 0) {
-        // Node sets `_last` of the running response, and would close the connection after this response. Reset `_last`,
-        // because the requests in `waiting` still have to be answered.
-        Object.assign(this.running, { _last: false });
+      if (this.response !== undefined && this.waiting.length > 0) {
+        // The caller has closed its sending side, so Node expects no further request, and has set `_last` of the response in
+        // progress to close the connection after this response. But the requests in `waiting`, which Node does not know
+        // yet, still have to be answered. So reset `_last`.
+        Object.assign(this.response, { _last: false });
       }
     });
     socket.once('close', () => {
@@ -194,8 +202,8 @@ export class Connection {
 
   /** Returns the newest request if its response is not sent yet. */
   get newest(): AccountedRequest | undefined {
-    const { running, waiting } = this;
-    return waiting.at(-1)?.request ?? (running === undefined || isSent(running) ? undefined : running.req);
+    const { response, waiting } = this;
+    return waiting.at(-1)?.request ?? (response === undefined || isSent(response) ? undefined : response.req);
   }
 
   /** Adds the memory of a request, whose header section has arrived, to the memory of the connection. */
@@ -208,11 +216,13 @@ export class Connection {
     for (const part of rawHeaders) {
       length += part.length;
     }
-    // Count three more bytes for each header field: a colon and the line end. A field has two entries in `rawHeaders`.
+    // Count three more bytes for each header field (a colon and the line end), that is, 1.5 bytes for each entry of
+    // `rawHeaders`.
     this.assignToRequest(length + rawHeaders.length * 1.5);
-    this.hold(request, REQUEST_BYTES + rawHeaders.length * FIELD_PART_BYTES + length);
+    this.hold(request, REQUEST_OVERHEAD_BYTES + rawHeaders.length * HEADER_ENTRY_OVERHEAD_BYTES + length);
   }
 
+  /** Notes that some of the received bytes belong to a request, so that `noteRead` does not count these bytes again. */
   assignToRequest(bytes: number): void {
     this.assignedBytes += bytes;
   }
@@ -228,24 +238,28 @@ export class Connection {
   }
 
   /**
-   * Returns the async context in which waiting requests start. The requests of a connection share one context, because a
-   * packet can have thousands of requests.
+   * Returns the async context in which waiting requests start. All requests of a connection share one context, because a
+   * context for each of them would take more memory, and many requests may wait on thousands of connections.
    */
   asyncContext(): AsyncResource {
     this.context ??= new AsyncResource('Connection');
     return this.context;
   }
 
-  /** Stops counting the memory of the latest started request if its response is sent. */
+  /**
+   * Stops counting the memory of the last request that was passed to Node if the response to this request is sent. Earlier
+   * requests are not counted any more, because `takeTurn` releases a request when the next one begins.
+   */
   settle(): void {
-    if (this.running !== undefined && isSent(this.running)) {
-      this.release(this.running.req);
+    if (this.response !== undefined && isSent(this.response)) {
+      this.release(this.response.req);
     }
   }
 
   /**
    * Closes the connection in the next tick, because the connection may be writing at this moment.
-   * @param isParsing true if the connection's parser may be running; the parser must then not be freed yet
+   * @param isParsing true if the connection's parser may be running. The event `close` is then left to Node, which emits the
+   * event later, because `close` frees the parser, and a running parser must not be freed
    */
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);
@@ -263,8 +277,9 @@ export class Connection {
 
   /** Counts received bytes that belong to no request yet, such as half of a header section. */
   private noteRead({ bytesRead }: Socket): void {
-    const { running, waiting } = this;
-    const isRefused = waiting.length === 0 && running?.writableEnded && !running.req.complete;
+    const { response, waiting } = this;
+    // If the response is complete before the body of the request, Node discards the rest of the body.
+    const isRefused = waiting.length === 0 && response?.writableEnded && !response.req.complete;
     if (isRefused || !this.isMessageArriving) {
       this.assignedBytes = bytesRead;
     }

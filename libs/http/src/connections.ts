@@ -16,8 +16,8 @@ import { JSON_TYPE } from './representation';
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
- * If a packet brings more waiting requests than this, the connection is closed after the responses to these requests and a
- * last response with status 400. Node parses a whole packet at once, and a packet of 64 KB can have 3,500 requests. Without
+ * If a packet (the bytes of one read from the connection) brings more waiting requests than this, the connection is closed
+ * after the responses to these requests and a last response with status 400. Node parses a whole packet at once, and a packet of 64 KB can have 3,500 requests. Without
  * this limit, a thousand such packets would keep the process busy for 20 seconds.
  */
 const MAX_WAITING_OF_PACKET = 128;
@@ -26,10 +26,8 @@ const MAX_WAITING_OF_PACKET = 128;
  * unread responses of one caller may take half of this maximum.
  */
 const MAX_HELD_BYTES = 96 * 1024 * 1024;
-/**
- * If the connections hold more than MAX_HELD_BYTES, connections are closed until this part of MAX_HELD_BYTES is free.
- */
-const FREED_PART = 1 / 32;
+/** If a maximum of memory is exceeded, connections are closed until this fraction of the maximum is free. */
+const FREED_FRACTION = 1 / 32;
 
 /**
  * Maximum number of connections. The number is limited because each connection can keep an unread response in memory
@@ -71,7 +69,7 @@ export class Connections {
     callerOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
-    // Keep a connection open when the caller closes only its sending side: the caller still reads the response.
+    // Keep a connection open when the caller closes only its sending side, because the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('drop', () => this.noteRefusal('total'));
     server.on('connection', (socket: Socket) => {
@@ -120,15 +118,15 @@ export class Connections {
   /**
    * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
    * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection whose bytes are being parsed at this moment. If this connection is closed, its parser is
-   * freed later than the parsers of others, because the parser is still running
+   * @param changed the connection whose memory has grown, probably because Node's parser has just read a request. If this
+   * connection is closed, `destroy` must not free its parser at once, because the parser may still be running
    */
   private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);
     all.forEach((connection) => connection.settle());
     if (sum.heldBytes > maximum) {
       for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
-        if (sum.heldBytes <= maximum * (1 - FREED_PART)) {
+        if (sum.heldBytes <= maximum * (1 - FREED_FRACTION)) {
           return;
         }
         this.all.delete(connection.socket);
@@ -174,7 +172,7 @@ export class Connections {
    * @returns what Node's parser does next: 0 to parse the body, or `STOP_PARSING`
    */
   private admit(connection: Connection, request: AccountedRequest, keepAlive: boolean): number {
-    const { socket, running, waiting } = connection;
+    const { socket, response, waiting } = connection;
     if (request.method === 'CONNECT') {
       return connection.passToNode(request, keepAlive);
     }
@@ -192,15 +190,16 @@ export class Connections {
     if (connection.isDestroyed || socket.destroyed) {
       return STOP_PARSING;
     }
-    if (running === undefined || isSent(running)) {
+    if (response === undefined || isSent(response)) {
       return connection.passToNode(request, keepAlive);
     }
-    // Ignore a request to upgrade to another protocol. Node ignores an upgrade as well, but only when Node gets the
-    // request, which is after the request has waited.
+    // Ignore a request to upgrade to another protocol. Node resets `upgrade` as well, but only when the request is passed to
+    // Node. A request that waits for earlier responses is passed too late. As soon as the received bytes are parsed, Node
+    // would find `upgrade` set, and would no longer handle HTTP on this connection.
     Object.assign(request, { upgrade: false });
     waiting.push({ request, keepAlive });
     if (waiting.length === 1) {
-      this.startNextAfter(running, connection);
+      this.startNextAfter(response, connection);
     }
     if (waiting.length >= MAX_WAITING) {
       // Stop reading in the next tick and not now, because Node resumes reading as soon as the current request is
@@ -211,8 +210,8 @@ export class Connections {
   }
 
   private startNextAfter(response: AccountedResponse, connection: Connection): void {
-    // Start the next request in the async context of the connection. Otherwise Node would treat the next request as a
-    // part of the previous request.
+    // Start the next request in the async context of the connection. Otherwise the next request would have the async context
+    // of the previous request, as if the previous request had caused the next one.
     const context = connection.asyncContext();
     response.once('finish', () => context.runInAsyncScope(() => this.startNext(connection)));
   }
@@ -229,14 +228,14 @@ export class Connections {
     }
     connection.passToNode(next.request, next.keepAlive);
     if (waiting.length > 0) {
-      this.startNextAfter(connection.running!, connection);
+      this.startNextAfter(connection.response!, connection);
     }
   }
 
   /**
-   * Calls `begin`, which answers the request. Must be called only after the previous response on the connection is sent. If
-   * other requests came before this one in the same packet, calls `begin` in the next turn of the event loop, so that other
-   * connections have their turn between two requests of this connection.
+   * Calls `begin`, which answers the request. If other requests came before this one in the same packet, calls `begin` in
+   * the next turn of the event loop, so that other connections have their turn between two requests of this connection. This
+   * method must not be called before the previous response on the connection is sent.
    */
   takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
     const { socket } = request;
@@ -244,10 +243,10 @@ export class Connections {
     if (connection === undefined || socket.destroyed) {
       return;
     }
-    if (connection.running !== undefined) {
-      connection.release(connection.running.req);
+    if (connection.response !== undefined) {
+      connection.release(connection.response.req);
     }
-    connection.running = response;
+    connection.response = response;
     const start = () => {
       if (socket.destroyed) {
         return;
@@ -270,7 +269,7 @@ export class Connections {
     }
   }
 
-  /** Answers bytes that Node could not parse as a request, and closes the connection. */
+  /** Answers bytes that cannot be parsed as a request, or a request that is one too many, and closes the connection. */
   private async refuse(
     socket: Socket,
     failure: ParserError | ApiError,
@@ -283,8 +282,8 @@ export class Connections {
     const { newest, waiting } = connection;
     const isTimedOut = failure.code === TIMED_OUT;
     if (isTimedOut && waiting.length > 0) {
-      // Ignore the timeout of a request that waits for earlier responses: the request is late because the service has
-      // not sent these responses yet, and not because of the caller.
+      // Ignore the timeout of a request that waits for earlier responses. The request is late because the service has not
+      // sent these responses yet, and not because of the caller.
       return;
     }
     if (isTimedOut && !connection.isMessageArriving) {
@@ -298,6 +297,8 @@ export class Connections {
     socket.on('error', () => undefined).resume();
     const error = failure instanceof ApiError ? failure : refusalFor(failure);
     if (newest?.complete === false) {
+      // The failure is in the body of the newest request. Make reading the body fail, so that the handler of the request
+      // answers with the error.
       connection.brokenBy = error;
       if (waiting.length === 0) {
         failBody(newest, error);
@@ -305,7 +306,7 @@ export class Connections {
       return;
     }
     while (connection.newest !== undefined) {
-      await once(connection.running!, 'close');
+      await once(connection.response!, 'close');
     }
     const headers = await headersOf();
     if (socket.writable) {
@@ -319,9 +320,9 @@ export class Connections {
    */
   announceEnd(): void {
     this.ending = true;
-    for (const { running, waiting } of this.all.values()) {
-      if (running?.headersSent === false && waiting.length === 0) {
-        running.shouldKeepAlive = false;
+    for (const { response, waiting } of this.all.values()) {
+      if (response?.headersSent === false && waiting.length === 0) {
+        response.shouldKeepAlive = false;
       }
     }
   }
