@@ -43,8 +43,8 @@ export interface PartNeed {
 }
 
 /**
- * One change of the store's data. The rows in `needs` are loaded, `decide` changes them in memory, and the changes are
- * written.
+ * One change of the store's data. The rows in `needs` are loaded, `decide` changes the rows in memory, and the changes
+ * are written.
  */
 export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
