@@ -120,15 +120,10 @@ export class EntityTable<Row extends object> {
     };
   }
 
-  /**
-   * Returns the column values of an entity. Dates are returned as ISO text, because the driver would send some dates
-   * inexactly.
-   */
   private stored(row: Row): unknown[] {
-    return this.columns.map(({ propertyName, transformer }) => {
+    return this.columns.map(({ propertyName, transformer }): unknown => {
       const value: unknown = Reflect.get(row, propertyName);
-      const stored: unknown = transformer ? (transformer as ValueTransformer).to(value) : value;
-      return stored instanceof Date ? stored.toISOString() : stored;
+      return transformer ? (transformer as ValueTransformer).to(value) : value;
     });
   }
 }
