@@ -87,8 +87,11 @@ declare module 'fastify' {
   }
 }
 
-/** Marks an operation that checks `If-Match` and `If-None-Match` itself. */
-export function IfMatch(): MethodDecorator {
+/**
+ * Marks an operation whose handler checks `If-Match` and `If-None-Match`, because the handler knows the resource and its
+ * ETag. For an operation without this decorator, the service calls `assertPathConditions`.
+ */
+export function ChecksConditions(): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ checksConditions: true }),
     Documented({ parameters: ['If-Match'] }),

@@ -10,7 +10,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type CommandSource } from '#libs/database';
-import { ApiError, Documented, EachOperation, IfMatch } from '#libs/http';
+import { ApiError, ChecksConditions, Documented, EachOperation } from '#libs/http';
 import { keyOf } from '../auth';
 import { earlierFingerprintOf, fingerprintOf, idempotencyKeyOf } from './idempotency-key';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
@@ -88,7 +88,7 @@ export function SendsCommands(): ClassDecorator {
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );
-  const conditional = IfMatch();
+  const conditional = ChecksConditions();
   return EachOperation((method) => {
     if (method === RequestMethod.POST) {
       return idempotent;

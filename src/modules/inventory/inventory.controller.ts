@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import type { CommandSource } from '#libs/database';
-import { IdParam, IfMatch, Operation, Tag } from '#libs/http';
+import { ChecksConditions, IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { Source, SendsCommands } from '../idempotency';
 import { PetNotFoundError } from '../pets';
@@ -62,7 +62,7 @@ export class InventoryController {
   }
 
   @Post(':petId/adjustments')
-  @IfMatch()
+  @ChecksConditions()
   @Operation({
     id: 'adjustInventory',
     summary: 'Adjust the stock count of a pet',
