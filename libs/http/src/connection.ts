@@ -9,13 +9,11 @@ import { Socket } from 'node:net';
 import type { ApiError } from './errors';
 import { MAX_BODY_BYTES } from './json-body';
 
-// Estimates of the memory that Node's objects take in addition to the received bytes. The test `memory.spec.ts` fails if an
-// estimate is too low.
-/** Bytes for each request. */
+// Estimates of the memory that Node's objects take in addition to the received bytes: for each request, for each entry of
+// `rawHeaders` (the name or the value of a header field), and for each chunk of a body. The test `memory.spec.ts` fails if
+// an estimate is too low.
 const REQUEST_OVERHEAD_BYTES = 6 * 1024;
-/** Bytes for each entry of `rawHeaders`, which has two entries for each header field: a name and a value. */
 const HEADER_ENTRY_OVERHEAD_BYTES = 64;
-/** Bytes for each chunk of a body. */
 const CHUNK_OVERHEAD_BYTES = 400;
 /**
  * Maximum bytes of memory for each received byte of an unfinished header section. A section with many very short fields
@@ -40,8 +38,9 @@ interface Parser {
   /** Node's HTTP parser calls this function (`HTTPParser.kOnMessageBegin`) at the first byte of each message. */
   0: (this: Parser) => void;
   /**
-   * Node's HTTP parser calls this function when the header section of a request has arrived. Node has assigned a function
-   * that creates the response and emits `request`. `Connection` replaces this function, and calls it later (`passToNode`).
+   * Node's HTTP parser calls this function when the header section of a request has arrived. Node's own function starts the
+   * request at once: it creates the response and emits `request`. `Connection` replaces that function, and calls it
+   * (`startRequest`) when it is the turn of the request.
    * @returns 0 to parse the body, or `STOP_PARSING`
    */
   onIncoming: (request: AccountedRequest, keepAlive: boolean) => number;
@@ -108,9 +107,8 @@ export class AccountedRequest extends IncomingMessage {
   }
 
   private accounted(part: Buffer): Buffer {
-    // A body that is too long is refused, and the rest of the body is discarded. Stop counting only at twice the allowed
-    // length, because the chunk with which the body becomes too long is in memory already, and has to be counted. Node reads
-    // at most 64 KiB at a time, so that with this chunk the body has at most twice the allowed length.
+    // Do not count all of a body that is too long, because Node discards the rest of such a body. Only the chunk that exceeds
+    // the allowed 64 KiB is in memory, too. Node reads at most another 64 KiB at a time, so counting stops at 128 KiB.
     if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
       connections.get(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
     }
@@ -139,14 +137,11 @@ export class AccountedResponse<
 }
 
 export class Connection {
-  /**
-   * The response to the request that was passed to Node last. This response is in progress or already sent. Later requests,
-   * which are in `waiting`, have no response yet.
-   */
+  /** The response to the request that has started last. This response is in progress or already sent. */
   response?: AccountedResponse;
   /**
-   * Requests that are passed to Node once all earlier responses are sent. If Node got a request before its turn, Node's own
-   * list would keep the request in memory after the connection is closed, as long as the handler of an earlier request
+   * Requests that have arrived, but start only when all earlier responses are sent. If a request started before its turn,
+   * Node would keep the request in memory after the connection is closed, as long as the handler of an earlier request
    * runs.
    */
   waiting: { request: AccountedRequest; keepAlive: boolean }[] = [];
@@ -157,7 +152,10 @@ export class Connection {
   heldBytes = 0;
   /** The bytes of memory that belong to no request yet, such as an unfinished header section. */
   private unfinished = 0;
-  /** The number of received bytes that belong to a request. */
+  /**
+   * The number of received bytes, since the connection was opened, that belong to a request whose header section has arrived.
+   * The other received bytes are counted in `unfinished`.
+   */
   private assignedBytes = 0;
   /** True from the first byte of a request to the end of its body. */
   isMessageArriving = false;
@@ -165,7 +163,8 @@ export class Connection {
   private bytesReadAtRequest = 0;
   private context?: AsyncResource;
   isDestroyed = false;
-  readonly passToNode: Parser['onIncoming'];
+  /** Node's own `onIncoming`, which creates the response to a request and emits `request`. */
+  readonly startRequest: Parser['onIncoming'];
   /** Aborted when the caller closes the connection or its sending side. */
   readonly ended = new AbortController();
 
@@ -178,7 +177,7 @@ export class Connection {
     const parsed = socket as ParsedSocket;
     connections.set(socket, this);
     parsed.parser[0] = noteMessageBegin;
-    this.passToNode = parsed.parser.onIncoming;
+    this.startRequest = parsed.parser.onIncoming;
     parsed.parser.onIncoming = (request, keepAlive) => onRequest(this, request, keepAlive);
     parsed._unrefTimer = () => {
       (Socket.prototype as ParsedSocket)._unrefTimer.call(socket);
@@ -222,7 +221,7 @@ export class Connection {
     this.hold(request, REQUEST_OVERHEAD_BYTES + rawHeaders.length * HEADER_ENTRY_OVERHEAD_BYTES + length);
   }
 
-  /** Notes that some of the received bytes belong to a request, so that `noteRead` does not count these bytes again. */
+  /** Notes that received bytes belong to a request, so that `noteRead` does not count these bytes as unfinished, too. */
   assignToRequest(bytes: number): void {
     this.assignedBytes += bytes;
   }
@@ -247,8 +246,8 @@ export class Connection {
   }
 
   /**
-   * Stops counting the memory of the last request that was passed to Node if the response to this request is sent. Earlier
-   * requests are not counted any more, because `takeTurn` releases a request when the next one begins.
+   * Releases the memory of the request that has started last if its response is sent. Earlier requests are released already,
+   * because `takeTurn` releases a request when the next one starts.
    */
   settle(): void {
     if (this.response !== undefined && isSent(this.response)) {
@@ -258,8 +257,8 @@ export class Connection {
 
   /**
    * Closes the connection in the next tick, because the connection may be writing at this moment.
-   * @param isParsing true if the connection's parser may be running. The event `close` is then left to Node, which emits the
-   * event later, because `close` frees the parser, and a running parser must not be freed
+   * @param isParsing true if Node may be parsing received bytes of this connection at this moment, so that the parser must
+   * not be freed yet
    */
   destroy(isParsing: boolean): void {
     this.change(-this.heldBytes);
@@ -268,8 +267,8 @@ export class Connection {
     process.nextTick(() => {
       this.socket.destroy();
       if (!isParsing) {
-        // Emit `close` now, so that the memory of the connection is freed at once. Node itself would emit `close` only
-        // after reading from all other connections.
+        // Emit `close` now, so that the parser and the other memory of the connection are freed at once. Node itself emits
+        // `close` only after reading from all other connections.
         this.socket.emit('close');
       }
     });
@@ -278,9 +277,10 @@ export class Connection {
   /** Counts received bytes that belong to no request yet, such as half of a header section. */
   private noteRead({ bytesRead }: Socket): void {
     const { response, waiting } = this;
-    // If the response is complete before the body of the request, Node discards the rest of the body.
-    const isRefused = waiting.length === 0 && response?.writableEnded && !response.req.complete;
-    if (isRefused || !this.isMessageArriving) {
+    // If the response is complete before the body of the request has arrived, Node discards the rest of the body. So the
+    // bytes of this rest take no memory, and are not counted.
+    const isDiscarding = waiting.length === 0 && response?.writableEnded && !response.req.complete;
+    if (isDiscarding || !this.isMessageArriving) {
       this.assignedBytes = bytesRead;
     }
     const unfinished = Math.max(0, bytesRead - this.assignedBytes) * UNFINISHED_FACTOR;

@@ -16,9 +16,10 @@ import { JSON_TYPE } from './representation';
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
- * If a packet (the bytes of one read from the connection) brings more waiting requests than this, the connection is closed
- * after the responses to these requests and a last response with status 400. Node parses a whole packet at once, and a packet of 64 KB can have 3,500 requests. Without
- * this limit, a thousand such packets would keep the process busy for 20 seconds.
+ * Maximum number of requests of a connection that may wait for earlier responses. Further requests are ignored. After the
+ * responses to the waiting requests, the server sends a last response with status 400 and closes the connection. This limit
+ * is needed in addition to MAX_WAITING, because Node parses all bytes of one read (here called a packet) at once. A packet
+ * of 64 KB can have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
  */
 const MAX_WAITING_OF_PACKET = 128;
 /**
@@ -174,7 +175,7 @@ export class Connections {
   private admit(connection: Connection, request: AccountedRequest, keepAlive: boolean): number {
     const { socket, response, waiting } = connection;
     if (request.method === 'CONNECT') {
-      return connection.passToNode(request, keepAlive);
+      return connection.startRequest(request, keepAlive);
     }
     if (waiting.length >= MAX_WAITING_OF_PACKET && !connection.ignoresMore) {
       connection.ignoresMore = true;
@@ -191,11 +192,11 @@ export class Connections {
       return STOP_PARSING;
     }
     if (response === undefined || isSent(response)) {
-      return connection.passToNode(request, keepAlive);
+      return connection.startRequest(request, keepAlive);
     }
-    // Ignore a request to upgrade to another protocol. Node resets `upgrade` as well, but only when the request is passed to
-    // Node. A request that waits for earlier responses is passed too late. As soon as the received bytes are parsed, Node
-    // would find `upgrade` set, and would no longer handle HTTP on this connection.
+    // Ignore a wish to upgrade to another protocol, which the service does not support. Node would clear `upgrade` in
+    // `startRequest`, which is too late for a request that waits. Node checks `upgrade` of the newest request right after
+    // parsing the received bytes, and no longer handles HTTP on the connection if it is true.
     Object.assign(request, { upgrade: false });
     waiting.push({ request, keepAlive });
     if (waiting.length === 1) {
@@ -226,7 +227,7 @@ export class Connections {
     if (waiting.length < MAX_WAITING && socket.isPaused()) {
       socket.resume();
     }
-    connection.passToNode(next.request, next.keepAlive);
+    connection.startRequest(next.request, next.keepAlive);
     if (waiting.length > 0) {
       this.startNextAfter(connection.response!, connection);
     }
@@ -315,8 +316,8 @@ export class Connections {
   }
 
   /**
-   * From now on, the last response on each connection closes the connection, so that callers open their next connection
-   * to another replica of the service.
+   * From now on, a response closes its connection, unless more requests wait on the connection. Callers then open their next
+   * connection to another replica of the service.
    */
   announceEnd(): void {
     this.ending = true;
