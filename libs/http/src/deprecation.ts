@@ -8,8 +8,8 @@ export interface Deprecation {
   sunset: string;
   documentation: string;
   /**
-   * The path of the operation that replaces the deprecated one, such as `/notes?id={noteId}`, with the path parameter
-   * in braces.
+   * The path of the operation that replaces the deprecated one, such as `/notes?id={noteId}` for `/notes/{noteId}`. The
+   * value of the deprecated path's parameter takes the place of the braces.
    */
   successor: string;
 }

@@ -10,7 +10,7 @@ export const InvalidCursorError = defineError({
   message: 'cursor must come from the Link header of a previous page. Leave it out to start over.',
 });
 
-/** A place in a list, after the entry with this id or, in a list sorted by name, with this name and id. */
+/** Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id. */
 export interface ListPosition {
   id: number;
   name?: string | undefined;
@@ -27,8 +27,8 @@ function positionOf(cursor: string): ListPosition {
   const [, digits, name] =
     /^after:(\d+)(?::([^\0]*))?$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = Number(digits);
-  // Accept only the spelling of a cursor that `cursorAfter` returns, although base64url and numbers have several
-  // spellings of the same value.
+  // Refuse a text that `cursorAfter` would not return for this position, because the service has not issued such a cursor.
+  // Without this check, a damaged cursor could pass, because `Buffer.from` skips characters that are not base64url.
   if (!Number.isSafeInteger(id) || cursorAfter(id, name) !== cursor) {
     throw new InvalidCursorError();
   }

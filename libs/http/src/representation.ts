@@ -131,13 +131,13 @@ function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Depr
   return request.prefix + path;
 }
 
-/** Returns the value of `Link` that leads to the same request with another cursor. */
+/** Returns the value of `Link` for the next page: the same request with another cursor. */
 export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest, cursor: string): string {
   const path = routeOptions.url!.replace(/:(\w+)/g, (_all, name: string) =>
     encodeURIComponent((params as Record<string, string>)[name]!),
   );
-  // Build the query of the link from the parsed query and not from the caller's text: other programs may parse the
-  // caller's text, such as `?name=a?b`, differently.
+  // Encode the parsed query parameters again instead of copying the query as the caller has sent it. The caller may have sent
+  // characters without encoding, such as `>`, which would end the link too early.
   const others = Object.entries(query as Record<string, string | string[]>)
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));

@@ -130,7 +130,7 @@ function quoted(name: string): string {
 /** Returns the names of the fields in the order in which the OpenAPI document shows the fields. */
 function namesOf({ prototype }: Type<object>): string[] {
   const names = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype as object) as string[];
-  // Remove the colon that @nestjs/swagger puts before each name.
+  // Remove the colon with which @nestjs/swagger stores the name of a field, for example `:priority`.
   return names.map((name) => name.slice(1));
 }
 
