@@ -54,8 +54,8 @@ export function giveUpSilentConnection(silenceMs: number): (connection: ClientBa
     const { stream } = (connection as unknown as { connection: { stream: Socket } }).connection;
     stream.setTimeout(silenceMs, () => {
       const { bytesRead } = stream;
-      // Before closing the connection, give Node the chance to read a reply that arrived while this process was busy or
-      // halted.
+      // If this process was busy or halted, a reply may have arrived but not been read yet. So let Node read first, and close
+      // the connection only if there was nothing to read.
       setImmediate(() => {
         if (stream.bytesRead === bytesRead) {
           const error = new Error(`The database has not answered for ${silenceMs} ms`);

@@ -3,7 +3,7 @@ import type { Database } from './database';
 import { getOrInsert } from './engine/get-or-insert';
 import type { SharedRead, StoredRow } from './engine/session';
 
-/** A place in a list, after the entry with this id or, in a list sorted by name, with this name and id. */
+/** Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id. */
 export interface ListPosition {
   id: number;
   name?: string;
@@ -36,9 +36,10 @@ interface Selection {
   long?: readonly string[];
 }
 
-/** A filter by a column with few distinct values, such as a status. `sorted` is the order of the column in the index. */
+/** A filter by a column with few distinct values, such as a status. Each value in the filter costs a subquery. */
 interface FewValues {
   column: string;
+  /** Whether the index for these filters (see `Selection`) has the column in ascending or in descending order. */
   sorted: 'ASC' | 'DESC';
   values: readonly string[];
 }
@@ -50,8 +51,8 @@ interface FewValues {
 interface NameSearch {
   prefix: string;
   /**
-   * SQL conditions on columns that the index does not have. To check the conditions, the search also has to read rows
-   * that do not match. The search stops after reading 2,000 names, even if the page is not full.
+   * SQL conditions on columns that the index on names does not have. The search has to read a row to check them, and so may
+   * read many rows for few results. It stops after 2,000 rows, even if the page is not full.
    */
   filters: readonly string[];
   /** The SQL parameter with the ids to which the search is limited. */
@@ -60,7 +61,7 @@ interface NameSearch {
 
 /** The number of rows of the largest page, plus one. If the additional row exists, another page follows. */
 const MAX_ROWS = 101;
-const MAX_NAMES_READ = 2_000;
+const MAX_ROWS_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
 const MAX_BYTES_WITHOUT_TEXTS = 64;
 
@@ -68,10 +69,10 @@ const MAX_PAGES_OF_STATEMENT = 50;
 const MAX_LONG_PAGES = 4;
 
 /**
- * The places of the columns that `pagesStatement` adds to each row, counted from the end of the row, because the columns
+ * The positions of the columns that `pagesStatement` adds to each row, counted from the end of the row, because the columns
  * of the entity come first. `PAGE_NUMBER` says for which of the requested pages the row was read; the first page has the
- * number 1. Only a search by name has the other two columns. `FITS` is true, except in the row at which the search stops
- * after it has read 2,000 names. `LOWER_NAME` is the name in lower case.
+ * number 1. Only a search by name has the other two columns. `FITS` is false only in the row at which the search stops
+ * because it has read 2,000 rows. `LOWER_NAME` is the name in lower case.
  */
 const [PAGE_NUMBER, FITS, LOWER_NAME] = [-1, -2, -3];
 
@@ -188,8 +189,8 @@ function pageById(list: List): string {
 }
 
 /**
- * Returns the SQL for the rows of a page in one order. The rows are limited to the size of the page (`most`) and to a
- * constant (`MAX_ROWS`), because PostgreSQL can estimate the number of rows only from a constant.
+ * Returns the SQL for the first rows that meet the conditions, as many as the page needs (`most`). The inner query has a
+ * constant limit, too, because PostgreSQL does not know `most` when it plans the statement, and would expect too many rows.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);
@@ -203,7 +204,7 @@ function pagePart(list: List, conditions: string[], order: string): string {
 const BY_NAME = 'lower(name) COLLATE "C"';
 const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 
-/** Returns the SQL for one page of a search by name, which stops after 2,000 names. */
+/** Returns the SQL for one page of a search by name. If the search has filters, it stops after reading 2,000 rows. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // If the search is limited to some ids, read the rows with these ids first, and then check their names. OFFSET 0 keeps
@@ -217,15 +218,15 @@ function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: 
       `${BY_NAME} < lower(${prefix}) || ${AFTER_ALL_NAMES}`,
     ],
     `${BY_NAME}, ${id}`,
-    filters.length === 0 ? MAX_ROWS : MAX_NAMES_READ + 1,
+    filters.length === 0 ? MAX_ROWS : MAX_ROWS_READ + 1,
   );
   const order = `lower_name, ${id}`;
   if (filters.length === 0) {
     return `SELECT *, true AS fits FROM (${walk}) AS walk ORDER BY ${order} LIMIT most`;
   }
-  return `SELECT ${columns}, lower_name, looked_at <= ${MAX_NAMES_READ} AS fits
+  return `SELECT ${columns}, lower_name, looked_at <= ${MAX_ROWS_READ} AS fits
     FROM (SELECT *, row_number() OVER (ORDER BY ${order}) AS looked_at FROM (${walk}) AS walk) AS numbered
-    WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_NAMES_READ} ORDER BY ${order} LIMIT most`;
+    WHERE ${filters.join(' AND ')} OR looked_at > ${MAX_ROWS_READ} ORDER BY ${order} LIMIT most`;
 }
 
 function select({ columns, table }: List, conditions: string[], order: string, most: number): string {

@@ -91,15 +91,15 @@ function strongest(needs: readonly Need[]): Need[] {
 }
 
 /**
- * Tries again to load the rows that the first attempt skipped because another transaction has locked the rows. The first
- * attempt used the strongest lock that any command of the batch needs. Some commands need a weaker lock, which the other
- * transaction may not prevent. Parts and lookups that rely on the locks are loaded again, after the locks.
+ * Tries once more to lock and load the rows that another transaction had locked, because some commands need a weaker lock
+ * than the first attempt did. That attempt used the strongest lock that any command of the batch needs.
  */
 async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]): Promise<void> {
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
   if (skipped.length > 0) {
     const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
     const rows = skipped.map(({ row, id }) => ({ row, id }));
+    // Load again what may have changed before these locks: parts of the rows, and lookups that have to run under locks.
     const underLocks = needs.filter(
       (need) => 'part' in need || ('lookup' in need && need.lookup.isUnderLocks),
     );
@@ -107,14 +107,14 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
   }
 }
 
-/** A need of a command, or a row that is read without a lock. */
+/** What to load: something that a command needs, or a row without a lock, to see whether the row exists. */
 type Wanted = Need | { row: Entity; id: number };
 
 interface Loader {
   read: SharedRead<unknown, unknown>;
   /** The statements of a round trip are sent in ascending order of `place`. */
   place: number;
-  /** Adds a result to the state. */
+  /** Adds to the state what the statement has returned for a row id or for the key of a lookup. */
   add(key: unknown, result: unknown): void;
 }
 
@@ -170,13 +170,12 @@ function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
   const table = tables.tableOf(row);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const add = (id: number, found: unknown): void => {
-    // Add only a result on which a command may decide. A row that was found has to be locked, because another transaction
-    // could change the row before the commit. If no row was found, the row is missing, unless the statement skips locked
-    // rows, because the row may then be locked. If another transaction adds a missing row later, the command simply came
-    // first.
-    const isUsable = found === null ? lock === undefined || isAwaited : lock !== undefined;
+    // If no row was found, the row does not exist, unless the statement skips rows that another transaction has locked.
+    const isMissing = found === null && (lock === undefined || isAwaited);
+    // A row without a lock is not added, because another transaction could change the row after the command has decided.
+    const isLocked = found !== null && lock !== undefined;
     const isKnown = lock !== undefined && state.has({ row, id, lock });
-    if (isUsable && !isKnown) {
+    if ((isMissing || isLocked) && !isKnown) {
       state.addLoaded(row, id, found, lock);
     }
   };

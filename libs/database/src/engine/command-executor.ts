@@ -47,8 +47,8 @@ interface Batch {
 }
 
 /**
- * Runs commands in batches; the commands of a batch share one transaction. If the database refuses a statement, each
- * half of the batch runs again in a transaction of its own, so that no command fails because of another command.
+ * Runs commands in batches; the commands of a batch share one transaction. If the database refuses a statement, the batch is
+ * split in halves, again and again, until only the command with the refused statement fails.
  */
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
@@ -98,8 +98,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Takes commands that an earlier batch has skipped because another transaction had locked a row. All of these commands wait
-   * for the same lock on the same row, so that their batch waits for a single row.
+   * Takes a command that an earlier batch has skipped because another transaction had locked a row, and all commands that
+   * wait for the same lock on the same row. Their batch can wait for this row without delaying commands that need other rows.
    */
   private takeHeld(): QueuedCommand[] {
     const running = this.running.filter(({ awaited }) => awaited !== undefined);

@@ -1,4 +1,3 @@
-/** Returns the value of `key`. If the map has no value for `key`, creates the value and adds it to the map first. */
 export function getOrInsert<Key, Value>(
   map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
   key: Key,

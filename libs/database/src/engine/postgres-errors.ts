@@ -6,8 +6,8 @@ const CONNECTION_FAILED =
   /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 
 /**
- * PostgreSQL's error codes (appendix A) for a database that cannot be used at the moment, for example after a lost
- * connection (08).
+ * PostgreSQL's error codes (appendix A) for failures that pass or that an operator can end, and that are not the caller's
+ * fault. Examples are a lost connection (08) and a table that a migration has not created yet (42P01).
  */
 const UNAVAILABLE = /^(08|28|3D|3F|53|57|25P0[34]|55P03|55000|25006|42P01|42703|42501)/;
 

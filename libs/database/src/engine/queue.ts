@@ -11,10 +11,7 @@ export class OverloadedError extends Error {}
 
 export interface Waiting {
   caller: number;
-  /**
-   * The round in which the item is taken from the queue. Each caller has at most one item in a round, so that callers
-   * take turns.
-   */
+  /** The number of the round in which the item is taken from the queue (see `FairQueue`). */
   round: number;
   since: number;
   /** The async context of the request that added the item, so that the request's trace has the spans of the work. */
@@ -29,18 +26,21 @@ export interface Waiting {
  */
 const SLOW_AFTER_MS = 100;
 
-/** Returns the work that does not count as slow yet. */
+/** Returns the work that has been running for less than SLOW_AFTER_MS. */
 export function startedRecently<Work extends { since: number }>(running: readonly Work[]): Work[] {
   const now = performance.now();
   return running.filter(({ since }) => now - since < SLOW_AFTER_MS);
 }
 
-/** A queue that serves callers in round-robin order, so that one caller's backlog does not delay other callers. */
+/**
+ * A queue from which items are taken in rounds. Each caller has at most one item in a round, so that one caller's backlog
+ * does not delay other callers.
+ */
 export class FairQueue<Item extends object> {
   private items: (Item & Waiting)[] = [];
-  /** The newest round from which items have been taken. */
+  /** The number of the current round, from which the latest item was taken. */
   private round = 0;
-  /** The callers of which an item of this round has been taken. */
+  /** The callers whose item of the current round has been taken. */
   private served = new Set<number>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
@@ -60,8 +60,7 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Adds an item to the queue, in the first round in which the caller has no other item (see `Waiting.round`), so that
-   * callers take turns.
+   * Adds an item to the queue, in the first round in which the caller has no other item.
    * @returns the result that the user of the queue, after the work on the item, passes to the item's `resolve`
    * @throws the error that the user of the queue passes to the item's `reject`; OverloadedError if the queue is full or the
    * item waits for too long
@@ -105,7 +104,7 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  /** Returns items, which `take` has removed, to the front of the queue, even if the queue is full. */
+  /** Puts items that `take` has removed back at the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);
     this.watch();

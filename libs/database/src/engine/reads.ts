@@ -20,7 +20,7 @@ const MAX_WITH_SLOW = 4;
 const QUEUE = { max: 10_000, maxOfCaller: 5_000, timeoutMs: 5_000 };
 
 interface Entry {
-  /** Reads of the same kind that wait at the same time are answered by one execution of one statement. */
+  /** Reads are of the same kind if one execution of one statement can answer all of them. */
   kind: unknown;
   read: SharedRead<unknown, unknown>;
   key: unknown;
@@ -28,7 +28,7 @@ interface Entry {
   isSlow: boolean;
 }
 
-/** Reads of the same kind, which one execution of a statement answers. */
+/** Reads that waited at the same time and get their results from one execution of a statement. */
 interface Group {
   entries: (Entry & Waiting)[];
   keys: Set<unknown>;
@@ -36,7 +36,7 @@ interface Group {
 
 /** The reads whose statements were sent together on one connection. */
 interface SentReads {
-  /** The groups by kind, without those that have been answered. */
+  /** The groups of reads that have no results yet, by the `kind` of the reads. */
   pending: Map<unknown, Group>;
   since: number;
 }
@@ -48,7 +48,7 @@ interface SentReads {
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
   private running: SentReads[] = [];
-  /** The number of reads that were last taken from the queue at one time. */
+  /** The number of reads that were taken from the queue together the last time. */
   private lastTaken = 1;
 
   constructor(

@@ -20,8 +20,8 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
 }
 
 /**
- * Data that the engine loads before a command decides: a row with a lock (`RowNeed`), a row without a lock of its own
- * (`PartNeed`), the value that a lookup finds for a key, or a new id.
+ * Data that the engine loads before a command decides: a row (`RowNeed` or `PartNeed`), the value that a lookup finds for a
+ * key, or a new id.
  */
 export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
@@ -32,9 +32,9 @@ export interface RowNeed {
 }
 
 /**
- * The need for a row that the lock on another row protects, for example the stock of a pet. The row (of the entity `part`)
- * has the same id as the other row (of the entity `whole`, such as the pet). Each command that changes the part locks the
- * whole, so the part needs no lock of its own.
+ * A row that belongs to another row with the same id, such as the stock of a pet: `part` is the entity of the stock, and
+ * `whole` is the entity of the pet. Each command that changes a stock locks the pet, so the stock is loaded without a lock of
+ * its own.
  */
 export interface PartNeed {
   part: Entity;
@@ -93,12 +93,14 @@ export interface RowChange<Changed extends object = object> {
 }
 
 /**
- * An entry of the state: a row, the value that a lookup has found for a key, or a list of appended rows. A change replaces
- * `value` and never modifies the object in `value`, so that the changes of a failed command can be undone.
+ * One thing that commands can read or change, namely one of these, and the `collection` to which it belongs:
+ * - a row, or null for a row that does not exist; the collection is the entity of the row
+ * - the value that a lookup has found for a key; the collection is the lookup
+ * - a list of rows to append; the collection is the `Insert` for these rows
  */
 interface Cell {
-  /** The entity of the row, the lookup, or the statement that inserts the appended rows. */
   collection: object;
+  /** A change replaces `value` and never modifies the object in `value`, so that the change can be undone. */
   value: unknown;
   /** The value in the database. The batch writes a row only if `value` differs from `stored`. */
   readonly stored: unknown;
@@ -116,7 +118,7 @@ export class State {
   private readonly newIds = new Map<Entity, number[]>();
   /** The rows that commands have added with `append`, by the statement that inserts these rows. */
   private readonly appended = new Map<Insert, Cell>();
-  /** The cells that the current command has changed, each with the `value` that the cell had before the command. */
+  /** For undoing the current command: what was in each changed cell (such as a row) before the command. */
   private before = new Map<Cell, unknown>();
 
   /**
@@ -139,8 +141,8 @@ export class State {
   }
 
   /**
-   * Adds a loaded row that the lock on another row, `whole`, protects. Does nothing if the transaction does not hold that
-   * lock, because another transaction may then change the part before this transaction ends.
+   * Adds a loaded row that belongs to another row, `whole` (see `PartNeed`). Does nothing if the transaction does not hold
+   * the lock on `whole`, because another transaction may then change the part before this transaction ends.
    */
   addLoadedPart({ part, whole, id }: PartNeed, stored: unknown): void {
     const cell = this.cells.get(whole)?.get(id);
