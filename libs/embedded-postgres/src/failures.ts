@@ -19,8 +19,8 @@ export function reasonIn(output: string): string {
 }
 
 const REMEDIES: [pattern: RegExp, remedy: string][] = [
-  // This program creates the folder `init-…` with the mode 0700. If PostgreSQL refuses the permissions of the folder,
-  // its file system has no permissions.
+  // This program has created the folder `init-…` with the mode 0700, which PostgreSQL demands. If PostgreSQL refuses the
+  // folder nevertheless, the folder is on a file system that does not store modes.
   [/init-\w+" has invalid perm|could not change perm/, 'choose a folder on a file system with owners'],
   [/invalid permissions/, 'run chmod 700 on that directory'],
   [/wrong ownership/, 'run this program as the owner of that directory'],

@@ -51,7 +51,8 @@ const NOT_LISTENING_CODES = ['ENOENT', 'ECONNREFUSED'];
 type Connection = Client & { ref(): void; unref(): void };
 
 /**
- * Connects to the server of the folder and makes this process its owner. Starts a server if none runs.
+ * Connects to the server of a data folder, and makes this process the owner of the server: the only process that may stop
+ * and restart it. Starts a server if none runs.
  * @throws ServerInUseError if another process owns the server
  */
 async function connectAsOwner(server: Server): Promise<Connection> {
@@ -64,8 +65,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       if (answer instanceof Client) return answer;
       server.signal?.throwIfAborted();
       if (Date.now() > end) {
-        // Forget the server, so that the `catch` block does not stop the server. The server goes on recovering, and the
-        // next start takes less time.
+        // The server needs more time, for example to recover from a crash. Give up, but do not let the `catch` block stop the
+        // server, so that the recovery goes on, and the next start takes less time.
         launched = undefined;
         throw new EmbeddedPostgresError(
           `PostgreSQL in ${folder.path} has not become ready in ${RESPONSE_TIMEOUT_MS / 1_000} s (${messageOf(answer)}); ` +
@@ -87,8 +88,8 @@ async function connectAsOwner(server: Server): Promise<Connection> {
 }
 
 /**
- * Connects to the server, and makes this process the owner of the server. Only the owner may stop the server. Returns an
- * error that may be temporary, so that the caller tries again. Throws any other error.
+ * Connects to the server once, and makes this process the owner of the server. Returns an error that may be temporary, so
+ * that the caller tries again. Throws any other error.
  */
 async function connect({ folder, database }: Server): Promise<Connection | Error> {
   const connection = new Client({
@@ -205,7 +206,8 @@ function settingsOf(parameters: Record<string, string>, cluster: string): string
   const settings = {
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Keep failed statements out of the log, because the text of a statement may contain secrets.
+    // Log no statements that fail, because their text may contain secrets. PostgreSQL writes such statements with the level
+    // ERROR, and `log` is the next higher level of this setting.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...parameters,
