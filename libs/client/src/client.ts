@@ -72,8 +72,9 @@ type AnyInput = CallOptions & {
 };
 
 /**
- * Creates the methods that call the Pet Store service. Call this function once per API key: the service limits the rate
- * of each key, so after a 429 all calls of the same client wait.
+ * Creates an object with the methods that call the Pet Store service. Create only one such object for each API key. After a
+ * 429, all calls of the object wait, because the service limits the rate of the key. A second object for the same key would
+ * go on sending requests, and too many refused requests lead to a ban of the key.
  * @throws TypeError if the address or the key cannot be used
  */
 export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetStoreOptions): PetStoreClient {

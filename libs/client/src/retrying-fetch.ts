@@ -45,7 +45,7 @@ const MAX_HOLD_MS = 60_000;
  */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
-/** The pause after a 429, in which the SDK sends no other call. */
+/** The pause after a 429. During the pause, no request is sent, except a first attempt of `GET /rate-limit`. */
 interface Hold {
   response: Response;
   text: string;
@@ -74,8 +74,9 @@ export function retryingFetch(
   };
 
   /**
-   * Returns the current pause after a 429 if this attempt must wait until that pause ends, otherwise undefined. The
-   * first attempt of `GET /rate-limit` does not wait, because rate limits do not apply to this operation.
+   * Returns the current pause after a 429 if this attempt must wait until that pause ends, otherwise undefined. A first
+   * attempt of `GET /rate-limit` does not wait, because rate limits do not apply to this operation if the key is valid. A
+   * later attempt waits, because the first attempt may have been refused with 429 nevertheless.
    * @param count number of the attempt, from 1
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>

@@ -62,8 +62,8 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // If the property `headers` is an object, the argument is a whole request and not an object of header fields. An argument
-  // with a method `get` is accepted even so, because `get` returns the header fields, as `get` of an Express request does.
+  // Refuse a whole request, which has an object `headers`, because the header fields would not be found in it. A whole request
+  // of Express can be used, because its method `get` returns header fields.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');
