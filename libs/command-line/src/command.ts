@@ -204,12 +204,14 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Let commander accept any word after the name of the group. If the word is no subcommand, commander calls `execute`,
-    // which asks for the help. `formatHelp` (see COMMANDER_OPTIONS) then returns no help, and throws an error that names the
-    // unknown subcommand.
+    // Otherwise commander would refuse an unknown subcommand as one argument too many, without naming the subcommand.
     group.allowExcessArguments(true);
   }
 
+  /**
+   * Prints the help, because no subcommand was given. If an unknown subcommand was given, `formatHelp` (see
+   * COMMANDER_OPTIONS) throws an error that names the unknown subcommand.
+   */
   protected execute(): Promise<void> {
     return this.command.help({ error: true });
   }

@@ -47,8 +47,8 @@ function exitCodeOf(signal: NodeJS.Signals): number {
 }
 
 /**
- * Waits for the work. At an interruption, the wait rejects at once. If `interruptible` runs the work, the wait instead
- * goes on until the work has cleaned up.
+ * Waits for the work of a command. If an interruption comes, rejects at once and abandons the work. Work that runs inside
+ * `interruptible` (below) is not abandoned, because it cleans up after an interruption. In this case, waits for its end.
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
