@@ -45,7 +45,10 @@ export class Webhook {
   @Column({ name: 'disabled_reason', type: 'text', nullable: true })
   disabledReason!: string | null;
 
-  /** When the first attempt since the last success failed; null if none has failed. */
+  /**
+   * Since when all attempts have failed. Null if the last attempt succeeded, and until the first attempt after the
+   * webhook was created or enabled or got another URL.
+   */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true })
   failingSince!: Date | null;
 
@@ -65,8 +68,9 @@ export class Webhook {
   quick!: boolean;
 
   /**
-   * Earliest time of the next attempt while no delivery to the present URL has succeeded yet. A receiver that has never
-   * worked therefore gets few requests.
+   * If no delivery to the present URL has succeeded yet, all deliveries of the webhook wait until this time, which is
+   * when the last failed delivery is due again. Only one attempt is then made, however many deliveries wait, because
+   * the receiver has never worked.
    */
   @Column({ name: 'probe_after', type: 'timestamptz', nullable: true })
   probeAfter!: Date | null;
@@ -83,7 +87,7 @@ export class Webhook {
   startPosition?: number;
 }
 
-/** The values of these columns after the URL has changed, because nothing is known about the new receiver yet. */
+/** Values for a webhook that is new or has a new URL, because nothing is known about the new receiver yet. */
 export const NEW_RECEIVER = {
   failingSince: null,
   pausedUntil: null,
@@ -102,7 +106,7 @@ export function enabledColumns(enabled: boolean, disabledReason: string | null =
   return { enabled, disabledReason, failingSince: null, ...pauses };
 }
 
-/** Replaces the values in the query of a URL by …, because they may be secret. */
+/** Hides the values in the query of a URL, which may be secret: `?key=abc` becomes `?key=…`. */
 export function shownUrl(url: string): string {
   return url.replace(/\?.*/, (query) => query.replace(/=[^&]*/g, '=…'));
 }

@@ -218,8 +218,8 @@ export class WebhooksService {
   }
 
   /**
-   * Decrypts the secret in a response. This happens last, so that only the encrypted secret is stored for an
-   * Idempotency-Key.
+   * Decrypts the secret in the response of a command that has ended. The command itself returns the encrypted secret,
+   * because its response is stored if the request has an Idempotency-Key.
    */
   private async withDecryptedSecret(answered: Promise<WebhookWithSecretDto>): Promise<WebhookWithSecretDto> {
     const webhook = await answered;

@@ -25,8 +25,8 @@ const MAX_CONCURRENT_TO_WEBHOOK = 4;
  */
 const LEASE_MS = 60_000;
 /**
- * Maximum number of concurrent deliveries of one process to webhooks of one kind. There are two kinds: quick webhooks,
- * and all others, which count as slow. A webhook is slow before its first attempt, too.
+ * Maximum number of concurrent deliveries of one process to quick webhooks. The same maximum applies to slow webhooks,
+ * which are all others. `QUICK_MS` in delivery-worker.ts says which webhooks are quick.
  */
 const MAX_CONCURRENT_OF_KIND = 500;
 /**
@@ -34,7 +34,7 @@ const MAX_CONCURRENT_OF_KIND = 500;
  * the receiver at the same time. The fifth socket is an idle connection that stays open for a later delivery.
  */
 const SOCKETS_PER_DELIVERY = 5;
-/** Number of sockets that a process needs for the maximum number of concurrent deliveries to webhooks of both kinds. */
+/** Number of sockets that a process needs to send the maximum number of deliveries to quick and to slow webhooks. */
 export const WEBHOOK_SOCKETS = 2 * MAX_CONCURRENT_OF_KIND * SOCKETS_PER_DELIVERY;
 
 export interface LeasedDelivery {
@@ -44,8 +44,9 @@ export interface LeasedDelivery {
   webhookId: number;
   clientId: number;
   /**
-   * True if the webhook was quick at the time of the lease. Becomes false if the attempt takes longer than QUICK_MS,
-   * which delivery-worker.ts defines. After the attempt, true if this attempt took at most QUICK_MS.
+   * True if this delivery now counts as a delivery to a quick webhook. During the attempt, this is the case if the
+   * webhook was quick before and the attempt has not taken longer than QUICK_MS (delivery-worker.ts) yet. After the
+   * attempt, this is the case if the attempt took at most QUICK_MS.
    */
   quick: boolean;
   url: string;
@@ -64,7 +65,7 @@ export interface LeasedDelivery {
  * before the end, but the statement would not see the event, because PostgreSQL fixes which rows a statement sees when
  * the statement starts.
  */
-const NEW_EVENTS = `SELECT "end", position < "end" AS "isFound", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
+const NEW_EVENTS = `SELECT "end", position < "end" AS "hasNew", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
     FROM webhook_dispatch, feed_end() AS "end"`;
 
 /** Creates deliveries of new events, unless another instance is doing so. */
@@ -129,9 +130,9 @@ const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' }
 
 /**
  * Finds and locks webhooks that have a due delivery. Webhooks of clients to which this process is sending fewer
- * deliveries (`$2`) come first. A client gets at most an equal share of the maximum `$5`, with one more share left free
- * for a client that comes later. Webhooks that another instance has locked are skipped. The next call finds these
- * webhooks again if they still have due deliveries.
+ * deliveries (`$2`) come first. If N clients have due deliveries, each client gets at most 1/(N + 1) of the maximum
+ * number of concurrent deliveries (`$5`), so that deliveries to one more client can start soon. Webhooks that another
+ * instance has locked are skipped. The next call finds these webhooks again if they still have due deliveries.
  */
 const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
@@ -237,8 +238,8 @@ export class DeliveryQueue {
   ) {}
 
   /**
-   * Limits the number of sockets that deliveries use.
-   * @returns the number of idle sockets that deliveries may leave open
+   * Limits the number of concurrent deliveries, so that the deliveries use at most the given number of sockets.
+   * @returns how many of these sockets may be idle connections, which is one for each concurrent delivery
    */
   limitSockets(sockets: number): number {
     this.maxOfKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_PER_DELIVERY)));
@@ -246,17 +247,18 @@ export class DeliveryQueue {
   }
 
   /**
-   * Creates a delivery of each new event for each webhook that subscribes to the event's type. `isAnyEnabled` is true
-   * if any webhook is enabled.
+   * Creates a delivery of each new event for each webhook that subscribes to the event's type.
+   * @returns `hasNew` is true if there were new events, `isAnyEnabled` if any webhook is enabled, and `hasMore` if new
+   * events are left for the next call
    */
-  async dispatch(): Promise<{ isFound: boolean; isAnyEnabled: boolean; hasMore: boolean }> {
-    const [feed] = await this.database.query<{ end: number; isFound: boolean; isAnyEnabled: boolean }>({
+  async dispatch(): Promise<{ hasNew: boolean; isAnyEnabled: boolean; hasMore: boolean }> {
+    const [feed] = await this.database.query<{ end: number; hasNew: boolean; isAnyEnabled: boolean }>({
       text: NEW_EVENTS,
     });
-    const { end, isFound, isAnyEnabled } = feed!;
+    const { end, hasNew, isAnyEnabled } = feed!;
     const dispatch = { text: DISPATCH, values: [EVENT_TYPES, end, this.timeIn(0)] };
-    const [dispatched] = isFound ? await this.database.query<{ hasMore: boolean }>(dispatch) : [];
-    return { isFound, isAnyEnabled, hasMore: dispatched?.hasMore ?? false };
+    const [dispatched] = hasNew ? await this.database.query<{ hasMore: boolean }>(dispatch) : [];
+    return { hasNew, isAnyEnabled, hasMore: dispatched?.hasMore ?? false };
   }
 
   async disableFull(): Promise<void> {
@@ -275,9 +277,8 @@ export class DeliveryQueue {
    * @param finished the deliveries whose outcomes are recorded
    * @param current the deliveries that this process is still sending, which count towards the process's maximum number
    * of concurrent deliveries. If `current` is undefined, no deliveries are leased
-   * @returns the leased deliveries. If many webhooks have due deliveries, each of these webhooks gets an equal share of
-   * the free places. If this share is smaller than the maximum for a webhook, `hasMore` is true, because another call
-   * may lease more deliveries
+   * @returns the leased deliveries. If many webhooks have due deliveries, one call leases only a few deliveries of each
+   * webhook. In this case, `hasMore` is true, because another call may lease more deliveries
    */
   async recordAndLease(
     finished: readonly LeasedDelivery[],
@@ -285,14 +286,14 @@ export class DeliveryQueue {
   ): Promise<{ leased: readonly LeasedDelivery[]; hasMore: boolean }> {
     const now = this.timeIn(0);
     const kinds = (current === undefined ? [] : [true, false])
-      .map((quick) => this.freePlaces(quick, current!))
-      .filter(({ places }) => places > 0);
+      .map((quick) => this.capacityFor(quick, current!))
+      .filter(({ capacity }) => capacity > 0);
     if (finished.length === 0 && kinds.length === 0) {
       return { leased: [], hasMore: false };
     }
-    const finds = kinds.map(({ quick, clients, places }) => ({
+    const finds = kinds.map(({ quick, clients, capacity }) => ({
       text: LOCK_DUE_WEBHOOKS,
-      values: [now, clients, quick, places, this.maxOfKind],
+      values: [now, clients, quick, capacity, this.maxOfKind],
     }));
     const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
     let share = MAX_CONCURRENT_TO_WEBHOOK;
@@ -300,7 +301,9 @@ export class DeliveryQueue {
       const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
-      const shares = found.map(({ length }, index) => Math.floor(kinds[index]!.places / Math.max(1, length)));
+      const shares = found.map(({ length }, index) =>
+        Math.floor(kinds[index]!.capacity / Math.max(1, length)),
+      );
       share = Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
       const values = [now, webhooks, this.timeIn(LEASE_MS), share];
       const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
@@ -325,15 +328,15 @@ export class DeliveryQueue {
   }
 
   /**
-   * Returns how many more deliveries to webhooks of a kind this process may send now. `clients` contains the client of
-   * each current delivery of this kind.
+   * Returns how many more deliveries this process may start now (`capacity`): to quick webhooks or, if `quick` is
+   * false, to slow webhooks. `clients` contains the client of each current delivery to these webhooks.
    */
-  private freePlaces(quick: boolean, current: readonly LeasedDelivery[]) {
+  private capacityFor(quick: boolean, current: readonly LeasedDelivery[]) {
     const ofKind = current.filter((delivery) => delivery.quick === quick);
-    // Limit the sum of both kinds, too. A quick delivery that becomes slow moves to the other kind, which may then have
-    // more deliveries than its maximum.
-    const places = Math.min(this.maxOfKind - ofKind.length, 2 * this.maxOfKind - current.length);
-    return { quick, places, clients: ofKind.map(({ clientId }) => clientId) };
+    // Limit the sum of quick and slow deliveries, too. A quick delivery whose attempt takes long counts as slow from
+    // then on, so there may be more slow deliveries than their maximum.
+    const capacity = Math.min(this.maxOfKind - ofKind.length, 2 * this.maxOfKind - current.length);
+    return { quick, capacity, clients: ofKind.map(({ clientId }) => clientId) };
   }
 
   private recordOf(finished: readonly LeasedDelivery[]): Statement {

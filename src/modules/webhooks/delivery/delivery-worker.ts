@@ -9,8 +9,9 @@ import type { Attempt } from './retry-schedule';
 import { Sender, deliveryHeaders } from './sender';
 
 /**
- * A webhook is quick if its last attempt took at most this many milliseconds, otherwise slow. Quick and slow webhooks have
- * separate limits, so that slow receivers do not delay deliveries to quick receivers.
+ * A webhook is quick if its last attempt took at most this many milliseconds, otherwise slow. A webhook without an
+ * attempt is slow. Quick and slow webhooks have separate limits, so that slow receivers do not delay deliveries to
+ * quick receivers.
  */
 const QUICK_MS = 1_000;
 const EVENTS_POLL_MS = 200;
@@ -75,9 +76,9 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async dispatch(): Promise<void> {
-    const { isFound, isAnyEnabled, hasMore } = await this.queue.dispatch();
+    const { hasNew, isAnyEnabled, hasMore } = await this.queue.dispatch();
     this.isAnyEnabled = isAnyEnabled;
-    if (isFound) {
+    if (hasNew) {
       this.sending.wake();
     }
     if (hasMore) {

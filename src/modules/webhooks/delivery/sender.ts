@@ -156,8 +156,8 @@ async function attemptOf(request: ClientRequest, body: string, timeoutMs: number
   let interim = 0;
   request.on('information', () => (interim += 1) > MAX_INTERIM && fail('EINTERIM'));
   let bytes = 0;
-  // Stop reading a response that is too large. If the status of the response has arrived, this status still decides
-  // whether the delivery succeeded.
+  // Stop reading a response that is too large. If only its body is too large, `response` is set, and its status still
+  // decides whether the delivery succeeded. If its headers are too large, the attempt fails.
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > RESPONSE_BYTES) {
