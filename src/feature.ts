@@ -22,9 +22,9 @@ export interface Feature {
   prepare?(settings: Settings): Settings;
   /**
    * Returns a file without which a copy of the database would be incomplete, for example the file with the key for
-   * webhook secrets. The command `db copy` copies the file, too. Returns undefined if there is no such file.
+   * webhook secrets. Returns undefined if there is no such file.
    */
-  copiedFile?(settings: Settings): CopiedFile | undefined;
+  companionFile?(settings: Settings): CompanionFile | undefined;
   expiredRows?: readonly ExpiredRows[];
   clientDependent?: ClientDependent;
   outgoing?: OutgoingSockets;
@@ -33,11 +33,11 @@ export interface Feature {
 }
 
 /**
- * Sockets that a feature opens to servers of callers. A process that may open only few file descriptors limits the
- * number of these sockets.
+ * Sockets that a feature opens to other servers, for example to the receivers of webhooks. A process that may open only
+ * few file descriptors limits the number of these sockets.
  */
 export interface OutgoingSockets {
-  /** What uses the sockets, as a noun in the plural for a log message, for example `webhooks`. */
+  /** Purpose of the sockets, as a noun in the plural for the log message about the limit, for example `webhooks`. */
   name: string;
   max: number;
   limit(app: NestFastifyApplication, sockets: number): void;
@@ -62,7 +62,8 @@ export interface ClientDependent {
 }
 
 /**
- * A file that is needed to use the content of an embedded database. If an operator copies the store to another database
- * instead of a folder, the file is not copied, and `hint` tells the operator what to do with the file.
+ * A file beside an embedded database without which the content of the database cannot be used. If `db copy` copies the
+ * database to a folder, the file is copied into this folder. If `db copy` copies to another database, the operator has
+ * to do something with the file, which `hint` describes.
  */
-export type CopiedFile = Record<'path' | 'hint', string>;
+export type CompanionFile = Record<'path' | 'hint', string>;

@@ -22,7 +22,7 @@ import {
 } from '#libs/command-line';
 import { type CopiedTable, copyDatabase, migrationStates } from '#libs/database';
 import { OperatorError, UsageError, shellWord } from '#libs/messages';
-import type { CopiedFile } from '../feature';
+import type { CompanionFile } from '../feature';
 import { readSettings } from '../all-settings';
 import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
@@ -103,7 +103,7 @@ export class DbCommand extends CommandGroup {
     const { to } = options;
     const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
-    const files = FEATURES.flatMap(({ copiedFile }) => copiedFile?.(settings) ?? []);
+    const files = FEATURES.flatMap(({ companionFile }) => companionFile?.(settings) ?? []);
     const tables = await interruptible(OUTCOME, async (signal) =>
       withConnection((await openStore()).url, (source) =>
         url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),
@@ -152,7 +152,7 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
 /** Copies the store to a new folder, which has the suffix `.partial` until the copy is complete. */
 async function copyToFolder(
   typed: string,
-  files: readonly CopiedFile[],
+  files: readonly CompanionFile[],
   source: DataSource,
   signal: AbortSignal,
 ): Promise<CopiedTable[]> {

@@ -59,7 +59,7 @@ export const WEBHOOKS: Feature = {
   module: WebhooksModule,
   commandModule: WebhookAdministrationModule,
   prepare: withWebhookKey,
-  copiedFile: webhookKeyFile,
+  companionFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expiredRows: [
     // Keep deliveries for 31 days. Because today counts as one of these days, a delivery is kept for at least 30 full

@@ -7,7 +7,7 @@ import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
-import type { CopiedFile } from '../../feature';
+import type { CompanionFile } from '../../feature';
 import { SETTINGS } from '../../settings';
 import { WEBHOOK_KEY_BYTES, type WebhookSettings, webhookKeyIn } from './settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
@@ -133,7 +133,7 @@ function keyFileOf({ webhookKey, databaseUrl, dataDirectory }: WebhookSettings):
 }
 
 /** Returns the file with the webhook key, which `db copy` copies too. Returns undefined if there is no such file. */
-export function webhookKeyFile(settings: WebhookSettings): CopiedFile | undefined {
+export function webhookKeyFile(settings: WebhookSettings): CompanionFile | undefined {
   const path = keyFileOf(settings);
   const hint = `The secrets of webhooks are encrypted with the key in ${path}: set WEBHOOK_KEY to the content of that file.`;
   return path !== undefined && existsSync(path) ? { path, hint } : undefined;
