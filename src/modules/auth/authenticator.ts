@@ -27,8 +27,9 @@ const LAST_USE_INTERVAL_MS = 5_000;
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * Reads keys and their clients by digest. With a prepared statement, or without OFFSET 0, PostgreSQL could read whole
- * tables instead.
+ * Reads keys and their clients by digest. PostgreSQL must find each row by an index. A prepared statement could get a
+ * plan for any number of digests, which reads whole tables. Without OFFSET 0, PostgreSQL could join the keys with all
+ * clients.
  */
 const KEYS_BY_DIGEST = `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
       'perMinute', c.per_minute, 'perDay', c.per_day, 'scopes', k.scopes, 'last4', k.last4,
@@ -115,8 +116,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Returns the key of a request from the cache, even an outdated key. Error responses need the key while the database
-   * cannot be read.
+   * Identifies the caller of a request by the cache alone, even by an outdated entry. While the database cannot be
+   * read, error responses report the rate limits of this caller.
    */
   lastKnown(request: FastifyRequest): Identity {
     return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));

@@ -200,7 +200,8 @@ export class KeysCommand extends CommandGroup {
       const texts = await this.clients.describeRemaining(key.client);
       texts.forEach((text) => process.stderr.write(`\n${text}\n`));
     } catch (error) {
-      // Print this error, but do not let the command fail, because the key is already revoked.
+      // If the webhooks cannot be listed, print the error, but do not let the command fail, because the key is already
+      // revoked.
       const { message } = failureOf(error);
       process.stderr.write(formatError(`the webhooks of ${key.client.name} cannot be listed: ${message}`));
     }

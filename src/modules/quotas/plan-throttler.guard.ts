@@ -72,9 +72,9 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
     AddRouteConfig({ isCountedOnlyWithoutKey: true }),
-    // Leave these two errors out of the documentation, because the operation never returns them. A request with a valid
-    // key is always allowed. A request without a valid key counts towards the limit of the IP address, which has no daily
-    // limit and no bans.
+    // Leave these two errors out of the documentation of the decorated operation, which never returns these errors. The
+    // operation accepts every request with a valid key. Requests without a valid key count towards the limit of the IP
+    // address, and addresses have no daily limit and no bans.
     Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }

@@ -19,9 +19,9 @@ const MAX_ENTRIES = 200_000;
 interface ClientEntry {
   windows: Windows;
   /**
-   * False if Redis reported these counts. Such counts are used only after Redis has failed. By then, other instances
-   * may have counted more requests, so the count of the day is first read from the database. The count of the minute is
-   * kept, because counts are saved with a delay, so the database may lack the latest requests of this minute.
+   * False if Redis reported these counts. After Redis has failed, this instance keeps only the reported count of the
+   * minute. The count of the day is read from the database, which also has the requests that other instances have counted
+   * since the report. The database may lack the requests of the last second, which matter in a minute but not in a day.
    */
   isFromDatabase: boolean;
   resetAt: number;
@@ -35,8 +35,8 @@ export interface AllowedAlone {
   count: number;
 }
 
-/** Returns the options that the caches have in common. */
-const bounds = () => ({
+/** Returns the options of every cache in this file. An entry that is not used for IDLE_MS is evicted. */
+const cacheOptions = () => ({
   // `max` instead of `maxSize` would allocate memory for all entries at the start.
   maxSize: MAX_ENTRIES,
   sizeCalculation: () => 1,
@@ -54,20 +54,20 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
    * each with the full limit.
    */
   private readonly clients = new LRUCache<number, ClientEntry, LimitedCaller>({
-    ...bounds(),
+    ...cacheOptions(),
     fetchMethod: (_clientId, earlier, { context }) => this.readClient(context, earlier),
     noDeleteOnFetchRejection: true,
     // Requests that wait for a read of the database get the result of this read even if the entry is replaced in the
     // meantime.
     ignoreFetchAbort: true,
   });
-  private readonly bans = new LRUCache<number, BanState>({ ...bounds(), memoMethod: newBanState });
-  private readonly addresses = new LRUCache<string, Windows>({ ...bounds(), memoMethod: newWindows });
+  private readonly bans = new LRUCache<number, BanState>({ ...cacheOptions(), memoMethod: newBanState });
+  private readonly addresses = new LRUCache<string, Windows>({ ...cacheOptions(), memoMethod: newWindows });
   /**
    * Requests that were allowed in memory and that Redis has not counted yet, by client or address. Empty if the service
    * does not use Redis.
    */
-  readonly allowedAlone = new LRUCache<string, AllowedAlone>(bounds());
+  readonly allowedAlone = new LRUCache<string, AllowedAlone>(cacheOptions());
   private readonly sweeper = setInterval(() => {
     [this.clients, this.bans, this.addresses, this.allowedAlone].forEach((cache) => cache.purgeStale());
   }, SWEEP_MS).unref();
@@ -90,9 +90,9 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    // A read works on copies of the counts, because `applyStep` sets the counts of a minute or a day that has ended to
-    // 0. If the clock was fast and is set back after the read, the minute or day has not ended, and its counts still
-    // hold.
+    // Let a read work on copies, because `applyStep` sets the counts of a minute or day that has ended to 0. While the
+    // clock is fast, a minute seems to have ended too early. A read without copies would then erase counts that hold
+    // again when the clock is set back.
     const isRead = step === 'read';
     const now = this.clock.now();
     const current = isRead ? copyOf(windows) : windows;
@@ -149,9 +149,8 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   }
 
   /**
-   * Reads a client's counts from the database. If there is an earlier entry, keeps its count of the minute, unless an
-   * operator has reset the counts since then. Because counts are saved with a delay, the database may lack the latest
-   * requests of the minute.
+   * Reads a client's counts from the database. If there is an earlier entry, keeps its count of the minute
+   * (`ClientEntry.isFromDatabase` says why), unless an operator has reset the counts since then.
    */
   private async readClient({ key, limits }: LimitedCaller, earlier?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;

@@ -17,11 +17,13 @@ const INTERVAL_MS = 1_000;
 interface Counted {
   clientId: number;
   day: number;
-  /** Number of requests without refunded requests, which is added to the saved number. Negative if refunds prevail. */
+  /**
+   * Number to add to the saved number of requests: the requests that were counted minus the requests that were refunded
+   * since the last save. Negative if more requests were refunded, because these may have been saved before.
+   */
   requests: number;
   /**
-   * Number of refunded requests, which is added to the saved number. A refunded request no longer counts towards a
-   * limit.
+   * Number to add to the saved number of refunded requests. A refunded request no longer counts towards a limit.
    */
   refunds: number;
   /** The latest count of the minute, which replaces the saved count. */
@@ -67,8 +69,9 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /**
    * Notes a change of a client's counts, which the next save writes to the database.
-   * @param requests the change of the day's count: 1 after a request, -1 after a refund; 0 if at most the minute's
-   * count has changed, for example because the refunded request was made before midnight
+   * @param requests the change of the day's count, which is 1 after a request, -1 after a refund, and 0 if the day's
+   * count has not changed. For example, if a request from before midnight is refunded after midnight, only the minute's
+   * count changes, because the request belongs to the day before
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());

@@ -183,7 +183,8 @@ export function toQuotaStatus(json: string, { key, limits }: LimitedCaller, rece
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
-    // Do not shift a time of 0, which means that there was no ban or no series.
+    // Convert the time, except a 0, which means that the key has never been banned or has no current series of refusals
+    // (`SERIES_MS`).
     ban[time] &&= ban[time] - aheadMs;
   }
   const state = {

@@ -111,14 +111,16 @@ export class RedisConnection {
   }
 
   /**
-   * Rejects after the timeout. Commands that start during the first short timer share this deadline, because a deadline
-   * for each command would need many timers, which are slow. The first timer does not count towards the timeout, so
-   * that a command that starts at the end of this timer still has the whole timeout.
+   * Waits for one short timer and then for the timeout, which consists of TIMERS short timers, and rejects. All
+   * commands that start during the first short timer share this deadline, because timers for each command would be
+   * slow. Even the last of these commands has the whole timeout.
    */
   private async startDeadline(): Promise<never> {
-    for (let timer = 0; timer <= TIMERS; timer += 1) {
-      await pause(this.timeoutMs / TIMERS, undefined, { ref: false });
-      if (timer === 0) this.deadline = null;
+    const shortTimer = () => pause(this.timeoutMs / TIMERS, undefined, { ref: false });
+    await shortTimer();
+    this.deadline = null;
+    for (let timer = 0; timer < TIMERS; timer += 1) {
+      await shortTimer();
     }
     throw new Error('Command timed out');
   }

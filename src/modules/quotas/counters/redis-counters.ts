@@ -151,8 +151,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
     const { caller, ...reported } = allowed;
     let answer = await this.ask(caller, 'read', { alone: reported });
-    // If Redis has no counts of the client, the answer is null. In this case, pass the counts from the database. Do not
-    // pass `reported` again, because the counts from the database already contain the requests that were allowed in
+    // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, only pass
+    // the client's counts from the database, because these counts already contain the requests that were allowed in
     // memory.
     answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
     // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more

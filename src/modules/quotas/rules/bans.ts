@@ -3,16 +3,19 @@ import { MINUTE_MS } from './limits';
 
 const HOUR_MS = 3_600_000;
 
-/** Refusals within this time form one series. A key is banned for too many refusals in one series. */
+/**
+ * A series of refusals begins with a refusal and lasts this long, or until the exceeded limit resets if that is sooner.
+ * A key is banned for too many refusals in one series.
+ */
 export const SERIES_MS = MINUTE_MS;
 /**
- * Milliseconds after the first refusal of a series in which further refusals do not count towards a ban, because the
- * client may have sent these requests before the first 429 arrived.
+ * For this many milliseconds after the first refusal of a series, refusals do not count towards a ban, because the
+ * client may have sent the refused requests before the first 429 arrived.
  */
 export const NOTICE_MS = 2_000;
 /**
- * On every plan, a key is banned only if more than this many of its requests are refused with 429 in one series, that is
- * within SERIES_MS.
+ * On every plan, a key is banned only if more than this many of its requests are refused with 429 in one series
+ * (`SERIES_MS`).
  */
 export const ALWAYS_TOLERATED = 10;
 export const BAN_DURATIONS_MS: readonly number[] = [

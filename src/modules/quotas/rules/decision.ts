@@ -17,7 +17,10 @@ export interface QuotaState {
   limits: Limits;
   /** The plan's full limit per minute. This limit determines how many refusals lead to a ban. */
   perMinute: number;
-  /** True if `limits` is only a part of the plan's limits. Refusals then do not count towards a ban. */
+  /**
+   * True if `limits` is only this instance's part of the plan's limits, because Redis is unavailable. Refusals then do
+   * not count towards a ban, because the client may be within the limits of the plan.
+   */
   isShare?: boolean;
   now: number;
 }

@@ -74,7 +74,11 @@ export function startOfDay(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** Counts a request in both windows. If a limit is reached, counts nothing and returns the exhausted window that ends last. */
+/**
+ * Counts a request in the minute and in the day, and returns null. If the limit of one of these windows is reached,
+ * counts nothing and returns this window. If both limits are reached, returns the window that ends later, because no
+ * request is allowed before its end.
+ */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
   const current = rollWindows(windows, limits, now);
   const exhausted = current.filter(({ remaining }) => remaining === 0);
@@ -139,17 +143,17 @@ export function shareOf({ perMinute, perDay }: Limits, instances: number): Limit
 }
 
 /**
- * Converts the counts of all instances into the counts of one instance, with which this instance continues alone if
- * Redis fails. From then on, the instance applies its share of the limits (`shareOf`). Its counts are chosen so that,
- * of the requests that all instances together could still allow, the instance allows at most its share in this minute,
- * and an equal part on this day.
+ * Converts the counts of all instances into the counts with which one instance continues alone if Redis fails. From
+ * then on, the instance applies its share of the limits (`shareOf`). In the current minute, the instance may use up its
+ * share, but not more requests than all instances had left. On the current day, each instance may use an equal part of
+ * the requests that all instances had left.
  */
 export function countsForShare({ minute, day }: Windows, limits: Limits, instances: number): Windows {
   const share = shareOf(limits, instances);
-  const minuteLeft = limits.perMinute - minute.count;
-  const dayLeft = Math.ceil(((limits.perDay ?? 0) - day.count) / instances);
+  const leftInMinute = Math.min(share.perMinute, limits.perMinute - minute.count);
+  const leftInDay = Math.ceil(((limits.perDay ?? 0) - day.count) / instances);
   return {
-    minute: { ...minute, count: Math.max(0, share.perMinute - minuteLeft) },
-    day: { ...day, count: (share.perDay ?? 0) - dayLeft },
+    minute: { ...minute, count: share.perMinute - leftInMinute },
+    day: { ...day, count: (share.perDay ?? 0) - leftInDay },
   };
 }
