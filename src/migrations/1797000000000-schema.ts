@@ -43,7 +43,6 @@ const CATALOGUE = [
     CHECK (NOT (complete AND cancelled_at IS NOT NULL))
   )`,
   `CREATE INDEX orders_by_complete ON orders (complete, id) WHERE cancelled_at IS NULL`,
-  // This index serves lists of a pet's orders.
   `CREATE INDEX orders_by_pet ON orders (pet_id, complete DESC, id) WHERE cancelled_at IS NULL`,
 ];
 
@@ -148,9 +147,9 @@ const EVENTS = [
     data text NOT NULL
   )`,
 
-  // Before a transaction inserts events, this function takes a shared advisory lock. The second number of the lock is the
-  // last position that the sequence has given out, so the events of this transaction get later positions. `feed_end` reads
-  // these numbers of all such locks (docs/development/concurrency.md).
+  // Before a transaction inserts events, this function takes a shared advisory lock that contains the last position
+  // that the sequence has given out. The events of this transaction get later positions. Until the transaction ends,
+  // `feed_end` finds the lock and returns no later position (docs/development/concurrency.md).
   `CREATE FUNCTION announce_events() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF pg_advisory_xact_lock_shared('events_position_seq'::regclass::oid::integer,
@@ -161,8 +160,8 @@ const EVENTS = [
     END $$`,
   `CREATE TRIGGER events_announced BEFORE INSERT ON events
     FOR EACH STATEMENT EXECUTE FUNCTION announce_events()`,
-  // Returns the position up to which no more events can appear: the lowest number of the locks that transactions hold
-  // or, without such locks, the last position that the sequence has given out. Events may still appear after this position.
+  // Returns the position up to which no more events can appear. This is the lowest position in the locks that
+  // `announce_events` has taken or, without such locks, the last position that the sequence has given out.
   `CREATE FUNCTION feed_end() RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
       sequence oid;

@@ -1,9 +1,12 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Converts stored names to Unicode's composed form (NFC), because requests now search for names in this form. */
+/**
+ * Converts stored names to Unicode's composed form (NFC), because requests now search for names in this form. Keeps a
+ * name whose composed form is longer than the table allows, which is 200 or 100 characters.
+ */
 const NAMES = Object.entries({ pets: 200, categories: 200, api_keys: 100 }).map(
-  ([table, max]) => `UPDATE ${table} SET name = normalize(name)
-    WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${max}`,
+  ([table, maxLength]) => `UPDATE ${table} SET name = normalize(name)
+    WHERE name IS NOT NFC NORMALIZED AND char_length(normalize(name)) <= ${maxLength}`,
 );
 
 /**

@@ -27,7 +27,7 @@ const CATEGORIES_BY_NAME = `SELECT category.name, max(category.id) AS id, count(
     GROUP BY category.name`;
 
 export interface ImportOptions {
-  /** Number of the first line to import, counted from 1. An interrupted import has imported the lines above. */
+  /** Number of the first line to import, counted from 1. An interrupted import has handled all lines before. */
   fromLine?: number;
   /**
    * The id of an interrupted import, which this import continues. A line that the interrupted import created in the
@@ -132,9 +132,9 @@ class ImportRun {
   private readonly createdIds = new Set<number>();
   private readonly earlierNames = new Set<string>();
   /**
-   * Asks the operator before the import creates categories with names that the store already has. A check does not ask,
-   * because a check creates no categories. An interrupted import that continues does not ask, because this import may
-   * have created these categories itself.
+   * Asks the operator before the import creates categories with names that the store already has. Undefined if the
+   * import only checks the file (`checkOnly`) and creates nothing. Also undefined if the import continues an
+   * interrupted import (`run`), which may have created these categories itself.
    */
   private askOnce =
     this.options.checkOnly || this.options.run !== undefined ? undefined : this.options.onRepeated;
@@ -177,7 +177,11 @@ class ImportRun {
     }
   }
 
-  /** Parses a line. Returns undefined if the line has errors, or if the line is a pet above `fromLine`. */
+  /**
+   * Parses a line. Returns undefined if the line has errors. Also returns undefined for a pet in a line before
+   * `fromLine`, because an interrupted import has handled this pet. A category in such a line is returned, because
+   * later pets may refer to this category.
+   */
   private read(number: number, text: string): CatalogueLine | undefined {
     const isEarlier = number < this.fromLine;
     try {
@@ -230,9 +234,9 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines of the group that have to be created. These are the lines from `fromLine` on, because an
-   * interrupted import has handled the lines above `fromLine`. The group contains no pets above `fromLine`, because
-   * `read` skips such pets. For each category above `fromLine`, this method finds the id in the store.
+   * Returns the lines of the group that have to be created, which are all except categories in lines before
+   * `fromLine`. An interrupted import has created these categories, so this method finds the id of each category in the
+   * store. (`read` has skipped pets in lines before `fromLine`.)
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');

@@ -32,7 +32,10 @@ export interface EventPage {
 /** Maximum number of events that one read examines, including events that do not match the filter. */
 export const MAX_SEARCHED = 20_000;
 const BYTES_OF_PAGE = 256 * 1_024;
-/** Maximum assumed difference between the clocks of two database servers, in microseconds. */
+/**
+ * Maximum assumed difference, in microseconds, between the clock of a database server and the clock of the server that
+ * replaces this server in a failover.
+ */
 const CLOCK_DIFFERENCE_US = 60_000_000;
 
 const MICROSECONDS = '(extract(epoch FROM time) * 1000000)::bigint';
@@ -51,9 +54,9 @@ const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet
         ',"event":', ${EVENT_JSON}, '}')`;
 
 /**
- * Returns SQL that counts the events at the 500 positions before a position. A cursor contains this count, so that a
- * later read notices lost events. Events that are more than ten minutes older do not count, because such events may expire
- * earlier than the event at the position.
+ * Returns SQL that counts the events at the 500 positions before a position. A cursor contains this count. If a later
+ * read counts another number at the same positions, the database has lost events. Only events that are at most ten
+ * minutes older than the event at the position count, because retention keeps these events while the cursor is valid.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}
@@ -101,11 +104,10 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
     ) AS reached ON true`;
 
 /**
- * Finds the position from which a caller continues after the database has lost events, for example in a failover to a
- * standby that had not received the last events. The caller has not read the events that were written since the loss.
- * These events may have earlier positions than the caller's event and, because the clock of the new server may be a minute
- * behind, earlier times. The caller therefore continues after the newest event that is at least a minute older than the
- * caller's event.
+ * Finds the position from which a caller continues after the database has lost events, for example in a failover to
+ * another server. The new server gives the positions of lost events to new events, which the caller must not miss. The
+ * clock of the new server may be a minute behind, so only an event that is at least a minute older than the caller's
+ * event was surely written before the loss. The caller continues after the newest such event.
  */
 const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;

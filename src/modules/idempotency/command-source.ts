@@ -29,9 +29,9 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
 });
 
 /**
- * Makes a command fail with 412 if `If-Match` or `If-None-Match` of the request is not met, for an operation on a path
- * that returns no ETag, such as a list. On such a path, an ETag in `If-Match` never matches, while `*` does. The 412
- * takes precedence over every error of the command except 404, and over success.
+ * Makes a command on a path without an ETag, such as a list, fail with 412 if the request has an `If-Match` other than
+ * `*`, or if the path supports GET and the request has `If-None-Match: *`. The command itself runs first, because its
+ * 404 takes precedence over the 412, while its other errors do not.
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {

@@ -61,8 +61,9 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
   }
 
   /**
-   * Handles an invalid request. If a response is stored for the idempotency key of the request, sends that response.
-   * Otherwise sends the error.
+   * Handles the error of a request that was refused before its command ran, for example because of an invalid body. The
+   * idempotency key may have been used before. If so, the caller gets the stored response, or a 422 if the earlier
+   * request was a different one. Otherwise, the caller gets the error.
    */
   private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
     if (keyed.isSent || !(error instanceof ApiError)) {

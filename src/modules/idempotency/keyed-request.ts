@@ -31,8 +31,8 @@ function isKept(error: unknown): error is ApiError {
 @Index('idempotency_records_by_age', ['createdAt'])
 export class IdempotencyRecord {
   /**
-   * Identifies the stored response. The name consists of the client's id, a space, and the idempotency key. The name
-   * includes the client's id, because two clients may use the same idempotency key.
+   * The client's id, a space, and the idempotency key. Both together identify a stored response, because two clients
+   * may use the same idempotency key.
    */
   @PrimaryColumn({ ...BYTEWISE_TEXT })
   name!: string;
@@ -76,9 +76,9 @@ const FIND_RESPONSES = `SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINA
       WHERE record.name = used.name AND created_at + ${KEPT_FOR} > now() LIMIT 1) AS kept`;
 
 /**
- * Finds out whether any stored response has a name (`IdempotencyRecord.name`) that begins with the text `$1`. Such
- * names sort between `$1` and `$1` followed by the character with code 127, because all characters of names have lower
- * codes. A range of names can use the index of the primary key.
+ * Finds out whether any stored response has a name (`IdempotencyRecord.name`) that begins with the text `$1`. Names
+ * contain only ASCII characters with codes below 127 and are compared byte by byte (`BYTEWISE_TEXT`), so these names
+ * are a range of the primary key: after `$1`, and before `$1` followed by the character with code 127.
  */
 export const ANY_RESPONSE = `SELECT FROM idempotency_records
     WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`;

@@ -32,8 +32,8 @@ import {
 type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
- * What this module needs to know about stock. The inventory module implements the class, because the inventory module
- * imports this module, so this module must not import the inventory module.
+ * What this module needs to know about stock. The class is abstract, because the inventory module, which implements the
+ * class, already imports this module. An import in the opposite direction would be circular.
  */
 export abstract class PetStock {
   /**
@@ -216,9 +216,9 @@ const IS_THERE = 'deleted_at IS NULL';
 
 const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, parameter) => {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // For a list of one category without a status filter, name every status. The index `pets_by_category` sorts ids only
-  // within a status, so PostgreSQL reads the first pets of each status from the index, instead of sorting all pets of
-  // the category.
+  // A list of one category without a status filter asks for each status. The index `pets_by_category` sorts ids only
+  // within a status, so PostgreSQL can then read the first pets of each status, instead of sorting all pets of the
+  // category. A search by name is sorted by name and reads another index.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const values = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {
