@@ -24,7 +24,7 @@ import { SETTINGS } from './settings';
  * stages and goes straight to `ErrorFilter`.
  */
 const PIPELINE = [
-  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // identifies the client and checks its rate limits (403, 429)
+  { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // refuses banned keys (403) and requests over a limit (429)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // ends deprecated operations after their sunset (410)
   { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters and unexpected bodies (400)

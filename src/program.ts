@@ -3,7 +3,10 @@ import { shellWord } from '#libs/messages';
 
 export const VERSION = '1.0.0';
 
-/** The program as the operator has called it, for example `npx petstore`, so that hints can be copied. */
+/**
+ * How the operator calls this program, for example `npx petstore`. Messages that recommend a command begin the command
+ * with this text, so that the operator can copy and run the command.
+ */
 export const PETSTORE = commandName(process.argv[1] ?? '', process.env.npm_command);
 
 function commandName(script: string, npmCommand: string | undefined): string {

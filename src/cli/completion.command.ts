@@ -7,7 +7,10 @@ import { BaseCommand, type Commander, print } from '#libs/command-line';
  */
 type Completion = [words: string, next: readonly string[]];
 
-/** Placeholder for the names of all clients, which the completion scripts ask for. */
+/**
+ * Placeholder for the names of all clients in the words that may follow. When a user completes a word, the completion
+ * script replaces the placeholder by the names, which LIST_CLIENTS prints.
+ */
 const CLIENT_NAMES = '@clients';
 
 const LIST_CLIENTS = `petstore clients list --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4`;

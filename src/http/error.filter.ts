@@ -86,8 +86,8 @@ export class ErrorFilter implements ExceptionFilter {
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
   const { is404, caller, server, url } = request;
-  // Only a malformed request has a caller but no decision of the rate limiter here, because `leaveUncounted` sets the
-  // caller without counting the request. Respond with the error that says what is malformed, even if no route matches.
+  // A malformed request is not counted, so its caller (set by `leaveUncounted`) has no decision of the rate limiter. Such
+  // a request gets the error that says what is malformed, and not a 404 or 405.
   const isMalformed = caller !== undefined && caller.decision === undefined;
   if (!is404 || isMalformed) {
     return null;
@@ -109,8 +109,8 @@ function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
 function send(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
   closeIfUnread(reply);
   if (reply.hasHeader('connection')) {
-    // Fastify closes the connection whenever Fastify refuses a body. Keep the connection open if the whole body has
-    // arrived. In this case, `closeIfUnread` has not set `shouldKeepAlive` to false.
+    // Fastify asks for the end of the connection whenever Fastify refuses a body. Keep the connection open if the whole
+    // body has arrived. If not, `closeIfUnread` has set `shouldKeepAlive` to false.
     void reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   }
   void reply.status(error.status).headers(error.headers);

@@ -75,7 +75,8 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const connections = new Connections(fastify.server, (address) =>
     isProxy(address) ? undefined : countedAddress(address),
   );
-  // 0 means no limit. By default, Node ignores all headers after the first thousand.
+  // 0 means no limit. Node's default of 2,000 counts names and values, so Node would ignore all headers after about a
+  // thousand.
   fastify.server.maxHeadersCount = 0;
   receive(fastify, connections, limiter);
   connections.onRefusal = refusalLog(fastify.log, app.get(Clock));

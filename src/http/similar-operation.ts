@@ -30,9 +30,10 @@ export class SimilarOperations {
   }
 
   /**
-   * Returns the operation that a request for an unknown path probably means, for example `GET /pets`. If the path of this
-   * operation does not support the method of the request, returns only the path. The result contains no text of the
-   * request, for example `{petId}` instead of the id, because a link could otherwise put any text into an error message.
+   * Returns the operation that a request for an unknown path probably means, for example `GET /pets`. If the path of
+   * this operation does not support the method of the request, returns only the path. The result never contains text of
+   * the request. For `/pet/7`, the result has `{petId}` instead of `7`. Otherwise, the author of a link could choose
+   * text that the service shows in an error message.
    */
   find({ method, url }: FastifyRequest): string | undefined {
     const [asked] = url.toLowerCase().split(/[?#]/, 1);

@@ -168,12 +168,13 @@ function decodeText(bytes: Uint8Array): string {
   return text;
 }
 
-/** Variables of PostgreSQL's client library (libpq) that apply to everything that DATABASE_URL leaves out. */
+/** Variables of PostgreSQL's client library (libpq) for parts of an address or a login that DATABASE_URL may leave out. */
 const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGPASSFILE'];
 
 /**
- * Removes the variables that the PostgreSQL driver would apply to every connection, such as PGOPTIONS, except those in
- * OF_LIBPQ. Must be called before the driver is loaded, because the driver reads NODE_PG_FORCE_NATIVE when loaded.
+ * Removes variables such as PGOPTIONS, which the PostgreSQL driver would apply to every connection. Keeps the variables
+ * in OF_LIBPQ, because an operator may set, for example, PGPASSWORD instead of a password in DATABASE_URL. Must be
+ * called before the driver is loaded, because the driver reads NODE_PG_FORCE_NATIVE when loaded.
  */
 export function removeDriverVariables(environment: NodeJS.ProcessEnv): void {
   delete environment.NODE_PG_FORCE_NATIVE;
@@ -199,8 +200,8 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
   if (others.length > 0) {
-    // Print the numbers of these lines instead of the names, because the names may contain secrets. For example, a line
-    // of a private key that ends with `=` looks like a variable without a value.
+    // Print the numbers of the ignored lines instead of the names of their variables, because such a name may be a
+    // secret. For example, a line of a private key that ends with `=` looks like a variable without a value.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: lines that set no setting of the service are ignored: ${places.join(', ')}.`;

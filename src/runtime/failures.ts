@@ -11,7 +11,7 @@ import { DEFECT, type Failure, StartError } from '#libs/messages';
 /** Thrown if the service could not start because of a worker process, which has already reported the reason. */
 export class ReportedStartError extends Error {}
 
-/** Expected errors of the libraries, with the code to report. */
+/** Errors of this project's libraries (`libs`) that an operator can act on, each with the code to report. */
 const OF_LIBRARIES: readonly [kind: abstract new (...details: never[]) => Error, code: string][] = [
   [EmbeddedPostgresError, 'database_unavailable'],
   [MigrationLockError, 'database_locked'],
@@ -27,7 +27,7 @@ const UNABLE_CODE = /^(53100|53200|57014|25006)$/;
 /** Error messages of failures of TLS or of a login, which have no reliable code. */
 const REFUSED_TEXT = /^The server does not support SSL|^SASL.+ must be a .*string$|certificate/;
 
-/** Explains errors of the libraries and of the database to the operator. */
+/** Returns the code and the message with which an error is reported to the operator. */
 export function explain(error: unknown): Failure {
   if (error instanceof ApiError) {
     return { code: error.code, message: error.message };
@@ -73,8 +73,7 @@ export async function explainAddress<Opened>(
     return await open();
   } catch (error) {
     const { code, message, syscall } = error as NodeJS.ErrnoException;
-    // Throw all other errors unchanged, because `open` may also fail for a reason that has nothing to do with the
-    // address.
+    // Throw the error of any other system call unchanged, because its reason has nothing to do with the address.
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }

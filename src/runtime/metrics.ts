@@ -234,8 +234,8 @@ const counted = new Map<number, MetricObject[]>();
 /** The key of the sum of the counters of all worker processes that have ended. No worker process has this id. */
 const ENDED = 0;
 
-/** The sum of metrics that is being made. */
-let current: Promise<string> | undefined;
+/** The running call of `sumOfMetrics`, whose result is the text for Prometheus. Undefined while no call is running. */
+let runningSum: Promise<string> | undefined;
 
 /**
  * Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used.
@@ -243,8 +243,8 @@ let current: Promise<string> | undefined;
  * so that some of these counters would be lost.
  */
 export function metricsOf(workers: Worker[], expected: number): Promise<string> {
-  current ??= sumOfMetrics(workers, expected).finally(() => (current = undefined));
-  return current;
+  runningSum ??= sumOfMetrics(workers, expected).finally(() => (runningSum = undefined));
+  return runningSum;
 }
 
 async function sumOfMetrics(workers: Worker[], expected: number): Promise<string> {

@@ -20,7 +20,7 @@ export const EXPIRED_INSTANCES: ExpiredRows = {
   condition: (now) => `seen_at < '${new Date(now - UNKNOWN_SECONDS * 1_000).toISOString()}'`,
 };
 
-/** A process that serves this store, as recorded in the table `instances`. */
+/** A process of the service that uses this database. Each such process has a row in the table `instances`. */
 export interface Instance {
   version: string;
   host: string;

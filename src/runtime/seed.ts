@@ -102,8 +102,8 @@ function sampleFile(): Readable {
 }
 
 /**
- * Fills an embedded database with sample data at its first start. A key is shown only on a terminal, because other
- * people may read a log.
+ * Fills an embedded database with sample data and a demo client at its first start. An API key is issued to this client
+ * only if the output is a terminal, because the key is shown, and other people may read a log.
  */
 export async function seedFirstRun(
   context: INestApplicationContext,

@@ -132,7 +132,8 @@ function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, l
   // the DNS, and the process would wait for all answers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // If there is no limit, Node reports `unlimited`, so `descriptors` is NaN and nothing is limited.
+  // If the number of descriptors has no limit, Node reports `unlimited`. `descriptors` is then NaN, and every
+  // comparison below is false, so neither the connections of callers nor the sockets of features are limited.
   const descriptors = Number(userLimits.open_files.soft);
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   const { maxConnections } = server;

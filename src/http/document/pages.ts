@@ -85,7 +85,7 @@ ${tags.join('\n')}
   return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
 }
 
-/** Adds the header of all pages to the page of Swagger UI, and settings for small screens. */
+/** Gives the page of Swagger UI the site header, the theme and the layout for small screens of all other pages. */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">

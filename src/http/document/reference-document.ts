@@ -25,7 +25,7 @@ export function referenceDocument(document: OpenAPIObject, guides: Guide[]): Ope
       const body = exampleOf(shown, operation);
       operation['x-codeSamples'] = samplesOf(operation, method, path, inPath, body);
       operation.description = [operation.description, ...remarks(operation, method, guides)].join('\n\n');
-      operation.responses = commonFirst(shown, operation.responses as Responses);
+      operation.responses = mergeRareErrors(shown, operation.responses as Responses);
     }
   }
   // Remove tags without a description, which the page would show as empty sections.
@@ -88,9 +88,9 @@ const NOT_TRIED =
 
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
-/** Merges the errors that are the same for every operation into one response, `default`. */
-function commonFirst({ components }: OpenAPIObject, responses: Responses): Responses {
-  const common = Object.entries(responses).filter(([status]) => !RARE.includes(status));
+/** Replaces the responses for rare errors, which are the same for every operation, by one response, `default`. */
+function mergeRareErrors({ components }: OpenAPIObject, responses: Responses): Responses {
+  const others = Object.entries(responses).filter(([status]) => !RARE.includes(status));
   const rare = Object.entries(responses).filter(([status]) => RARE.includes(status));
   const examples = rare.flatMap(([, response]) => {
     const { content } = (
@@ -102,5 +102,5 @@ function commonFirst({ components }: OpenAPIObject, responses: Responses): Respo
   const schema = { $ref: '#/components/schemas/Error' };
   const content = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
   const description = `Rare errors, the same for every operation: ${names.join(', ')}.`;
-  return { ...Object.fromEntries(common), default: { description, content } };
+  return { ...Object.fromEntries(others), default: { description, content } };
 }

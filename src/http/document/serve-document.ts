@@ -106,7 +106,7 @@ const SWAGGER_UI_FILES =
 
 /** Source code of plugins for Swagger UI. */
 const SWAGGER_UI_PLUGINS = [
-  // Loads the document.
+  // Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this plugin.
   'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
   // Hides "Try it out" for operations with `x-hideTryItPanel`.
   `() => ({ statePlugins: { spec: { wrapSelectors: {
