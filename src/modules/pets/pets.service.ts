@@ -37,8 +37,9 @@ type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
  */
 export abstract class PetStock {
   /**
-   * Returns the need that makes a command load the stock of a pet. If the command uses the stock, the command must also
-   * lock the pet (`PetOperations.lock`), because this lock keeps other commands from changing the stock.
+   * Returns what a command declares in its `needs` to load the stock of a pet. If the command uses the stock, the
+   * command must also lock the pet (`PetOperations.lock`), because this lock keeps other commands from changing the
+   * stock.
    */
   abstract load(petId: number): Need;
   abstract get(state: State, petId: number): Stock;
