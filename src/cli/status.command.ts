@@ -54,7 +54,8 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
     ...instance,
     lastSeen: new Date(Date.now() - secondsAgo * 1_000),
   }));
-  // Print this sentence only if it is certainly true, because operators wait for the sentence before they move a store.
+  // Print this sentence only if it is certainly true, because operators wait for the sentence before
+  // they move the data of the service, which no instance may use meanwhile.
   const none = 'No instance of the service runs.';
   printMany(rows, {}, instances === null ? 'It is unknown whether an instance of the service runs.' : none);
 }

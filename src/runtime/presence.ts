@@ -94,7 +94,8 @@ const LOOKUP_MS = 1_000;
 
 /**
  * Returns the address of a running instance on this machine or, if there is none, the address of HOST and PORT.
- * Commands send their API key to the returned address, so this address must never belong to another server.
+ * Commands send their API key to the returned address. So an instance on another machine or one that has ended does not
+ * count, because its address may belong to another server here.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

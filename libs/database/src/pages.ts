@@ -36,7 +36,10 @@ interface Selection {
   long?: readonly string[];
 }
 
-/** A filter by a column with few distinct values, such as a status. Each value in the filter costs a subquery. */
+/**
+ * A filter by a column with few distinct values, such as a status. The statement gets a subquery for each value in the
+ * filter, so the filter must not be used with hundreds of values.
+ */
 interface FewValues {
   column: string;
   /** Whether the index for these filters (see `Selection`) has the column in ascending or in descending order. */

@@ -221,7 +221,10 @@ export class Connection {
     this.hold(request, REQUEST_OVERHEAD_BYTES + rawHeaders.length * HEADER_ENTRY_OVERHEAD_BYTES + length);
   }
 
-  /** Notes that received bytes belong to a request, so that `noteRead` does not count these bytes as unfinished, too. */
+  /**
+   * Notes that received bytes belong to a request. `noteRead` counts all other received bytes as the beginning of a request
+   * that has not arrived yet.
+   */
   assignToRequest(bytes: number): void {
     this.assignedBytes += bytes;
   }

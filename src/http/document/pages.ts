@@ -85,7 +85,7 @@ ${tags.join('\n')}
   return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
 }
 
-/** Gives the page of Swagger UI the site header, the theme and the layout for small screens of all other pages. */
+/** Adds to the page of Swagger UI what all other pages have: the site header, the theme, and styles for small screens. */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">

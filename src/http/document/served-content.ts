@@ -87,8 +87,9 @@ export async function readPageFile(name: string): Promise<Source> {
 }
 
 /**
- * Compresses each part of the content once. The service's address, which depends on the `Host` of a request, is put
- * between the compressed parts when a response is made.
+ * Compresses each part of the content once with gzip. The service's address, which depends on the `Host` of a request, is
+ * put between the compressed parts when a response is made. A gzip file may have uncompressed blocks, such as the address,
+ * between its compressed blocks. Content with an address is never sent with Brotli.
  */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   const compressedParts = await Promise.all(parts.map(compressPart));

@@ -30,8 +30,8 @@ export interface ImportOptions {
   /** Number of the first line to import, counted from 1. An interrupted import has handled all lines before. */
   fromLine?: number;
   /**
-   * The id of an interrupted import, which this import continues. A line that the interrupted import created in the
-   * last 24 hours is not created again.
+   * The id of an interrupted import, which this import continues. If the interrupted import has created the pet or
+   * category of a line in the last 24 hours, the line is skipped. For longer, the store does not remember the lines.
    */
   run?: string;
   checkOnly?: boolean;

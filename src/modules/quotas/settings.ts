@@ -1,8 +1,8 @@
 import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../runtime/environment';
 
 /**
- * Matches only URLs of which ioredis understands every part. ioredis would ignore any other part, or every connection
- * would fail because of that part.
+ * Matches only URLs with parts that this service supports. With other parts, an operator would expect something that does
+ * not happen: ioredis ignores a part that it does not know, and some parts make every connection fail.
  */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =

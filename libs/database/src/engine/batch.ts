@@ -224,7 +224,10 @@ function writesOf({ tables, state }: BatchTransaction): Statement[] {
   return [...statements, statements.length === 0 ? ROLLBACK : COMMIT];
 }
 
-/** Returns a text such as `Account 7` for each row that the command may change. */
+/**
+ * Returns a text such as `Account 7` for each row that the command locks for changes. Two commands must not run at once in
+ * different transactions if they have such a row in common.
+ */
 export function exclusiveRowsOf({ needs }: Command): string[] {
   const rows = needs.filter(isRow);
   return rows.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(nameOf);

@@ -113,7 +113,10 @@ interface Cell {
  * batch have made so far. Reading a row or the value of a lookup that the batch has not loaded throws an error.
  */
 export class State {
-  /** The loaded rows by entity and id, and the values of lookups by lookup and key. */
+  /**
+   * The loaded rows and the found values. The cell of a row is found by its entity and then its id, and the cell of a value
+   * by its lookup and then the key for which the lookup found the value.
+   */
   private readonly cells = new Map<object, Map<unknown, Cell>>();
   private readonly newIds = new Map<Entity, number[]>();
   /** The rows that commands have added with `append`, by the statement that inserts these rows. */
