@@ -96,18 +96,19 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       const newKey = crypto.getRandomValues(new Uint32Array(4)).join('-');
       const givenKey = input.idempotencyKey ?? header?.['Idempotency-Key'];
       const idempotencyKey = method === 'post' ? (givenKey ?? newKey) : undefined;
+      let received: Response | undefined;
       const init = {
         params: { path: values, query, header: { ...header, 'Idempotency-Key': idempotencyKey } },
         body,
         signal,
-        fetch: (ready: Request) => fetch(ready, input),
+        fetch: async (ready: Request) => (received = await fetch(ready, input)),
       };
       const operation = `${method.toUpperCase()} ${path}`;
       const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
       const { data, error, response } = await answered.catch((cause: unknown) => {
         signal?.throwIfAborted();
         const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-        throw isAnswer ? new PetStoreError(operation, idempotencyKey, undefined, undefined, cause) : cause;
+        throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
       });
       if (!response.ok) throw new PetStoreError(operation, idempotencyKey, response, error);
       return Array.isArray(data)
@@ -211,8 +212,12 @@ export async function* follow(
   }
 }
 
+/**
+ * Returns an error that may pass by itself, and throws any other error. The status is 0 if there was no response, and 2xx
+ * if the response was not JSON, for example a page of a proxy.
+ */
 function passing(error: unknown): PetStoreError {
   const { status = 400 } = error as Partial<PetStoreError>;
-  if (error instanceof PetStoreError && (status === 0 || status === 429 || status >= 500)) return error;
+  if (error instanceof PetStoreError && (status < 300 || status === 429 || status >= 500)) return error;
   throw error;
 }

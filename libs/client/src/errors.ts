@@ -61,7 +61,7 @@ export class NoAnswer extends Error {
 }
 
 function problemOf(response: Response | undefined, cause: unknown): string {
-  if (response === undefined) {
+  if (response === undefined || cause !== undefined) {
     return cause instanceof NoAnswer
       ? cause.message
       : `the response is not JSON (${(cause as Error).message})`;

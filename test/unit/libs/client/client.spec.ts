@@ -221,7 +221,13 @@ describe('A call', () => {
     ['after JSON null', json(null, {}, 404), foreign, '404 (application/json'],
   ])('is not repeated, and fails with a message that says why, %s', async (_when, reply, code, message) => {
     const { sdk, sent } = scriptedSdk([reply]);
-    const expected = { code, message: expect.stringContaining(message) as string };
+    const { status } = reply;
+    const expected = {
+      code,
+      status,
+      message: expect.stringContaining(message) as string,
+      response: { status },
+    };
     expect(await failureOf(sdk.listPets())).toMatchObject(expected);
     expect(sent.length).toBe(1);
   });
