@@ -104,7 +104,9 @@ export class CompletionCommand extends BaseCommand {
   readonly takesJson = false;
 
   declare(command: Commander): void {
-    command.addArgument(command.createArgument('<shell>').choices(Object.keys(SCRIPTS)));
+    command.addArgument(
+      command.createArgument('<shell>', 'shell that runs the script').choices(Object.keys(SCRIPTS)),
+    );
   }
 
   protected async execute(shell: keyof typeof SCRIPTS): Promise<void> {

@@ -48,7 +48,7 @@ created, and an event that the receiver does not accept is not sent again.`,
 function receiverUrl(text: string): string {
   const problem = EVERYWHERE.problemWith(text);
   if (problem !== undefined) {
-    throw new UsageError(`--forward-to ${problem}.`);
+    throw new UsageError(`"${text}" ${problem}.`);
   }
   return text;
 }

@@ -36,7 +36,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['clients create acme --name acme', /give <name> once: as an argument, or with --name/],
     ['keys issue', /give <client> once: as an argument, or with --client/],
     ['clients create --name', /'--name <name>' argument missing/],
-    ['clients create --name -x', /--name: a client name is 1 to/],
+    ['clients create --name -x', /--name: a client name is 1 to .* and begins with a letter or digit/],
     ['clients create --name acme --plan gold', /--plan: Allowed choices are free, pro, business, enterprise/],
     [
       'clients create --name acme --plan pro --per-day 5',
@@ -50,6 +50,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['keys show 0', /"0" is not an id/],
     ['keys update 1', /name a change: --name, --scopes, --expires or --no-expires/],
     ['completion tcsh', /<shell>: Allowed choices are bash, zsh, fish/],
+    ['webhooks listen --forward-to here', /--forward-to: "here" must be an absolute URL/],
     ['events --types gone', /"gone" is not one of pet.created/],
     ['api POST', /\[path\] takes a path, such as POST \/pets, not "POST"/],
     ['api https://petstore.example/pets', /\[path\] takes a path, such as GET \/pets, not "https:/],
