@@ -520,8 +520,8 @@ describe('A follower from now on', () => {
     expect(sent.map(({ url }) => url)).toEqual([urlOf('now', 0), urlOf('a', 25)]);
   });
 
-  it('continues by itself after lost connections, with the same cursor', async () => {
-    const replies = [pageTo('a'), LOST, LOST, pageTo('b', [{}, {}]), pageTo('c', [{}])];
+  it('continues by itself after lost connections and pages of a proxy, with the same cursor', async () => {
+    const replies = [pageTo('a'), LOST, new Response('<html>'), pageTo('b', [{}, {}]), pageTo('c', [{}])];
     const { sdk, sent } = scriptedSdk(replies, { maxAttempts: 1 });
     const pages = sdk.followEvents({ query });
     const seen: (number | undefined)[] = [];
