@@ -30,11 +30,25 @@ const BROTLI = {
   },
 };
 
+/**
+ * Settings of Scalar's editor for the body of a request, which are off. No option of Scalar turns them on. Without
+ * `disableCloseBrackets`, a `{` that is typed over a selected body would stand around the body, instead of replacing
+ * the body. Without `alwaysEmitChange`, a digit that is deleted and typed again would vanish.
+ */
+const EDITOR_SETTINGS = ['disableCloseBrackets', 'alwaysEmitChange'];
+
 /** Returns Scalar's script for browsers. The package has this script only as a string in its module for Fastify. */
 function scalarScript() {
   const [, literal] = /^var standalone_default = (".*");$/m.exec(readFileSync(SCALAR, 'utf8'));
   // Remove the last line, because the source map that the line names is not in the package.
-  return runInNewContext(literal).replace(/\n\/\/# sourceMappingURL=.*$/, '\n');
+  const script = runInNewContext(literal).replace(/\n\/\/# sourceMappingURL=.*$/, '\n');
+  return EDITOR_SETTINGS.reduce(turnedOn, script);
+}
+
+function turnedOn(script, setting) {
+  const declaration = `${setting}:{type:Boolean,default:!`;
+  if (!script.includes(`${declaration}1}`)) throw new Error(`Scalar no longer has the setting ${setting}.`);
+  return script.replaceAll(`${declaration}1}`, `${declaration}0}`);
 }
 
 const folder = join(ROOT, 'dist/browser');

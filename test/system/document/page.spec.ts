@@ -87,7 +87,7 @@ describe('Below a prefix that a proxy removes', () => {
     const tried = (name: string) => operation(name).getByRole('button', { name: 'Test Request' });
     const keyField = () => page.locator('input[placeholder]:visible').first();
     const { key } = await service.issueKey({ plan: 'free' });
-    const pets = [await arrange.pet(), await arrange.pet(), await arrange.pet()];
+    const pets = [await arrange.pet(), await arrange.pet(), await arrange.pet(undefined, 2)];
     await open(WIDE, '/shop/docs#tag/orders/POST/store/orders', port);
     await tried('POST /store/orders').waitFor();
     await until(async () => (await page.title()) === 'Place an order · Pet Store');
@@ -111,6 +111,7 @@ describe('Below a prefix that a proxy removes', () => {
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.keyboard.insertText('too_many_webhooks');
     await page.getByRole('option', { name: 'Create a webhook' }).first().waitFor();
+    expect(await page.getByRole('combobox').first().getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('Escape');
     expect(await keyField().getAttribute('placeholder')).toBe('psk_live_…');
     await page.getByRole('button', { name: 'Dark colours' }).click();
@@ -134,12 +135,19 @@ describe('Below a prefix that a proxy removes', () => {
       const body = `{"petId": ${pets[index + 1]!.id}}`;
       await editor.click();
       await page.keyboard.press('Control+A');
-      await page.keyboard.insertText(body);
+      await page.keyboard.type(body);
       const request = page.waitForRequest(addressOf('/shop/store/orders', port));
       await press();
       expect((await request).postData()).toBe(body);
       await panel.getByText(`"petId": ${pets[index + 1]!.id},`).waitFor();
     }
+    // So is a character that is deleted and typed again.
+    await page.keyboard.press('Backspace');
+    await page.keyboard.type('}');
+    const repeated = page.waitForRequest(addressOf('/shop/store/orders', port));
+    await send();
+    expect((await repeated).postData()).toBe(`{"petId": ${pets[2]!.id}}`);
+    await panel.getByText('201 Created').waitFor();
 
     await page.setViewportSize(PHONE.viewport);
     await page.goto(addressOf('/shop/docs?again#tag/webhooks/POST/webhooks', port));
@@ -209,6 +217,9 @@ describe('Below a prefix that a proxy removes', () => {
     await page.setViewportSize(PHONE.viewport);
     const description = created.locator('.headers td:nth-child(2)').first();
     expect((await description.boundingBox())!.width).toBeGreaterThan(280);
+    // The tabs and the button above the parameters fit, too.
+    await (await show('createWebhook')).locator('.try-out__btn').click();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
   });
 });
 
@@ -219,6 +230,10 @@ describe('A guide', () => {
     await copy.click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('getSelection().toString()')).toContain(`BASE=${addressOf('')}`);
+    // Readers have to save the body of the example delivery exactly as it is.
+    await page.goto(addressOf(guidePath('events')));
+    await page.locator('pre:has([data-name="body.json"])').getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate('getSelection().toString()')).toMatch(/^\{"id":"evt_.*\}\}\n?$/);
   });
 
   it('is no wider than the screen of a phone, and breaks no rule of WCAG 2.2 AA, light or dark', async () => {
@@ -233,6 +248,9 @@ describe('A guide', () => {
       // These two have all that guides are made of: tables, and code in every language.
       if (['getting-started', 'events'].includes(name)) await expectAccessible(`${name}, dark`, COLOURS);
     }
+    // 320 pixels is the least width that WCAG asks for.
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     // Where the window is wide, the contents stand beside the text.
     await page.setViewportSize(WIDE.viewport);
     await expectAccessible('the last guide, wide');
