@@ -1,5 +1,8 @@
-// The only script of the guides: adds a button to each code block that copies its text.
-for (const code of document.querySelectorAll('pre > code:not(.language-http, .language-text)')) {
+// The only script of the guides: adds a button that copies the text to each block of code, and to each text that is the
+// content of a file.
+for (const code of document.querySelectorAll(
+  'pre > code:not(.language-http, .language-text:not([data-name]))',
+)) {
   const copy = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
   copy.addEventListener('click', () => {
     // navigator.clipboard is missing without TLS, so copy the selection instead.
