@@ -1,8 +1,6 @@
 // How Scalar shows the reference: from here alone, with requests to the address that served the page.
 const here = new URL('.', location.href).href;
 
-// The list of operations that the server has sent.
-document.getElementById('content').remove();
 globalThis.Scalar.createApiReference('#reference', {
   url: `${here}docs/openapi.json`,
   servers: [{ url: here.replace(/\/$/, '') }],
@@ -24,6 +22,10 @@ globalThis.Scalar.createApiReference('#reference', {
   agent: { disabled: true },
   mcp: { disabled: true },
 });
+
+// Remove the list of operations that the server has sent. If Scalar could not be loaded, the line above has thrown an
+// error, and the list stays.
+document.getElementById('content').remove();
 
 document.querySelector('.skip').addEventListener('click', (event) => {
   // A hash would be an operation for Scalar.
@@ -55,6 +57,11 @@ function nameParts() {
     // Scalar calls the field a combo box, but the field has no list.
     field.role = 'textbox';
   }
+  // Scalar does not say whether the list of search results is open, and calls it a list even if nothing was found.
+  for (const field of all('input[role="combobox"]')) field.ariaExpanded = 'true';
+  for (const list of all('[id$="-search-result"]')) {
+    list.role = list.querySelector('[role="option"]') ? 'listbox' : 'group';
+  }
   for (const editor of all('.cm-content:not([aria-label])')) editor.ariaLabel = 'Content';
   // The name of a button must contain its text, "Show More".
   for (const button of all('.show-more[aria-label^="Show all"]')) {
@@ -66,10 +73,6 @@ function nameParts() {
     button.ariaLabel = 'Copy';
     // The attribute may name an element that does not exist.
     button.removeAttribute('aria-controls');
-  }
-  // Depending on the width of the window, only the icons of these links are visible.
-  for (const link of all('a.min-w-7:not([aria-label])')) {
-    link.ariaLabel = link.textContent.trim() || link.href;
   }
 }
 
