@@ -125,10 +125,9 @@ export class WebhooksCommand extends CommandGroup {
   async test(id: number, options: OutputOptions): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
     const { id: deliveryId, eventId } = await this.webhooks.test(id, { caller: clientId });
-    const attempt = await this.attemptOf(deliveryId);
-    const { responseStatus: status, error } = attempt ?? {
-      error: `No instance of the service has sent the event yet; see ${PETSTORE} status.`,
-    };
+    const isPaused = (await this.endOfPause(id)) > Date.now() + TEST_MS;
+    const attempt = isPaused ? undefined : await this.attemptOf(deliveryId);
+    const { responseStatus: status, error } = attempt ?? { error: await this.reasonUnsent(id) };
     if (error !== null) {
       throw new OperatorError(`${eventId}: ${error}`, 'delivery_failed');
     }
@@ -172,6 +171,20 @@ export class WebhooksCommand extends CommandGroup {
       throw new OperatorError(`There is no webhook ${id}.`, 'webhook_not_found');
     }
     return overview;
+  }
+
+  /** Returns why no instance has sent an event to the webhook in time. */
+  private async reasonUnsent(id: number): Promise<string> {
+    const end = await this.endOfPause(id);
+    return end > Date.now()
+      ? `The event waits until ${new Date(end).toJSON()}, because earlier deliveries to the webhook have failed. To send the event now: ${PETSTORE} webhooks enable ${id}`
+      : `No instance of the service has sent the event yet; see ${PETSTORE} status.`;
+  }
+
+  /** Returns the time, in unix milliseconds, before which nothing is sent to the webhook; 0 if there is no such time. */
+  private async endOfPause(id: number): Promise<number> {
+    const { pausedUntil, probeAfter } = (await this.existing(id)).webhook;
+    return Math.max(Number(pausedUntil), Number(probeAfter));
   }
 
   private async attemptOf(deliveryId: number) {

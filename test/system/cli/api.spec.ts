@@ -119,7 +119,7 @@ describe('petstore api', () => {
   });
 });
 
-it('petstore webhooks test fails as the delivery does, or because the webhook is disabled; deliveries shows what is due when', async () => {
+it('petstore webhooks test fails as the delivery does, or because the webhook is paused or disabled; deliveries shows what is due when', async () => {
   const receiver = await Receiver.start();
   const { id } = await json<{ id: number }>('POST', '/webhooks', '-f', `url=${receiver.url}`);
   const webhooks = (command: string, ...args: string[]) =>
@@ -140,6 +140,11 @@ it('petstore webhooks test fails as the delivery does, or because the webhook is
   expect(Date.parse(due) - Date.parse(failed!.lastAttemptAt!)).toBeGreaterThanOrEqual(5_000);
   const table = await webhooks('deliveries', '--limit', '1');
   expect(table.stdout).toMatch(/^ *id .* next attempt\n[^\n]*pending[^\n]*The response was 500\.[^\n]*\n$/);
+  receiver.answers(503, { 'Retry-After': '3600' });
+  expect(await webhooks('test')).toEqual(complaint(1, /The response was 503\./));
+  expect(await webhooks('test')).toEqual(
+    complaint(1, /The event waits until 20.*Z, because .* webhooks enable \d+/),
+  );
   await api('PATCH', `/webhooks/${id}`, '-f', 'enabled=false');
   expect(await webhooks('test')).toEqual(complaint(1, /Webhook \d+ is disabled/));
   expect((await api('DELETE', `/webhooks/${id}`)).code).toBe(0);
