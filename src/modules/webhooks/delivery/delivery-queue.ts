@@ -25,6 +25,12 @@ const MAX_CONCURRENT_TO_WEBHOOK = 4;
  */
 const LEASE_MS = 60_000;
 /**
+ * How long a leased delivery counts towards MAX_CONCURRENT_TO_WEBHOOK. An attempt ends within 15 seconds, or 31 if the
+ * sender needs a second connection. If the lease is older, its process has died or records the outcome late, so another
+ * delivery may be sent.
+ */
+const SENDING_MS = 35_000;
+/**
  * Maximum number of concurrent deliveries of one process to quick webhooks. The same maximum applies to slow webhooks,
  * which are all others. `QUICK_MS` in delivery-worker.ts says which webhooks are quick.
  */
@@ -103,9 +109,13 @@ const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error = $2 WHE
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
-/** SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. */
-const LEASED =
-  '(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)';
+/**
+ * SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. If the webhook
+ * is not proven yet, a delivery counts until its outcome is recorded or its lease ends, because the next delivery waits
+ * for this outcome.
+ */
+const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id
+  AND leased_until > $1::timestamptz + CASE WHEN proven THEN interval '${LEASE_MS - SENDING_MS} ms' ELSE interval '0' END)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
   AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT_TO_WEBHOOK} ELSE 1 END`;
@@ -209,6 +219,9 @@ type WebhookIds = { id: number; clientId: number };
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
 type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
 
+/** Ends leases of which this process has lost the response, so that the deliveries need not wait until the leases end. */
+const RELEASE = 'UPDATE webhook_deliveries SET leased_until = NULL WHERE leased_until = ANY($1)';
+
 /**
  * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail or have asked for a pause,
  * because these delays are not the service's fault.
@@ -229,6 +242,8 @@ export class DeliveryQueue {
    * separately and have the same maximum, so that slow receivers cannot delay the deliveries to quick receivers.
    */
   private maxOfKind = MAX_CONCURRENT_OF_KIND;
+  /** When the leases of failed transactions end. If only the response was lost, the database has these leases. */
+  private uncertainLeases: string[] = [];
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -295,21 +310,30 @@ export class DeliveryQueue {
       text: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, capacity, this.maxOfKind],
     }));
-    const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...finds];
+    const uncertain = this.uncertainLeases.filter((end) => end > now);
+    const release = uncertain.length === 0 ? [] : [{ text: RELEASE, values: [uncertain] }];
+    const first = [WITHOUT_BITMAPS, this.recordOf(finished), ...release, ...finds];
+    const leasedUntil = this.timeIn(LEASE_MS);
     let share = MAX_CONCURRENT_TO_WEBHOOK;
-    const [leased = []] = (await this.database.inTwoRoundTrips(first, (results) => {
-      const [, recorded, ...found] = results as [unknown, Recorded[], ...{ id: number }[][]];
+    const transaction = this.database.inTwoRoundTrips(first, (results) => {
+      const [, recorded, ...others] = results as [unknown, Recorded[], ...{ id: number }[][]];
+      const found = others.slice(release.length);
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = found.flat().flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
       const shares = found.map(({ length }, index) =>
         Math.floor(kinds[index]!.capacity / Math.max(1, length)),
       );
       share = Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
-      const values = [now, webhooks, this.timeIn(LEASE_MS), share];
+      const values = [now, webhooks, leasedUntil, share];
       const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
       const disabled = ended.filter(({ enabled }) => enabled);
       return [...lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
+    });
+    const [leased = []] = (await transaction.catch((error: unknown) => {
+      this.uncertainLeases = [...uncertain, leasedUntil];
+      throw error;
     })) as LeasedDelivery[][];
+    this.uncertainLeases = [];
     return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
   }
 

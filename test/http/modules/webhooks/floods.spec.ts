@@ -1,4 +1,5 @@
 import type { Delivery } from '#libs/client';
+import { Database } from '#libs/database';
 import { DeliveryQueue, type LeasedDelivery } from '../../../../src/modules/webhooks/delivery/delivery-queue';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
@@ -161,6 +162,54 @@ it('After its first success a webhook gets four deliveries at a time from all in
   expect(receiver.received).toHaveLength(4);
   answerAll();
   await until(async () => (await deliveries(path, '?status=delivered')).length === 10);
+});
+
+/** One whose first delivery has succeeded, and whose receiver holds its later responses. */
+async function provenWebhook() {
+  const { receiver, answerAll } = await holdingReceiver();
+  const path = await register(receiver);
+  await change(1);
+  await until(() => receiver.received.length === 1);
+  const { answer } = receiver;
+  answerAll();
+  await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+  receiver.answer = answer;
+  return { receiver, answerAll, path };
+}
+
+it('Four deliveries that no instance ends hold up the others until no attempt can still run, and not until their leases end', async () => {
+  const { receiver, answerAll, path } = await provenWebhook();
+  await change(8);
+  await until(() => receiver.received.length === 5);
+  expect(await leasedNext(path, 9)).toEqual([]);
+  advance(35_000);
+  await until(() => receiver.received.length === 9);
+  expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(9);
+  answerAll();
+  await until(async () => (await deliveries(path, '?status=delivered')).length === 9);
+});
+
+it('Deliveries that were leased although the response of the database was lost are sent at once', async () => {
+  const { receiver, answerAll, path } = await provenWebhook();
+  answerAll();
+  let lost = 0;
+  const databases = services.map(({ app }) => app.get(Database));
+  const calls = databases.map((database) => {
+    const { inTwoRoundTrips } = database;
+    return jest.spyOn(database, 'inTwoRoundTrips').mockImplementation(async (...statements) => {
+      const results = await inTwoRoundTrips.apply(database, statements);
+      if (lost === 0 && results[0]?.some((row) => 'leasedUntil' in row)) {
+        lost = results[0].length;
+        throw new Error('Connection terminated unexpectedly');
+      }
+      return results;
+    });
+  });
+  await change(9);
+  await until(async () => (await deliveries(path, '?status=delivered')).length === 10);
+  calls.forEach((call) => call.mockRestore());
+  expect(lost).toBeGreaterThan(0);
+  expect(receiver.received).toHaveLength(10);
 });
 
 it('A delivery whose instance does not end it is sent by another one when its lease is over, and counts once', async () => {
