@@ -4,7 +4,7 @@ import type { SharedRead, Statement } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
 
-/** A statement that finds a value for each key, such as the number of webhooks for each client id. */
+/** A statement that finds a value for each key, such as the number of subscriptions for each account. */
 export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
   name: string;
   /** If true, the statement runs after the rows are locked, so that its result cannot be outdated. */
@@ -32,9 +32,9 @@ export interface RowNeed {
 }
 
 /**
- * A row that belongs to another row with the same id, such as the stock of a pet: `part` is the entity of the stock, and
- * `whole` is the entity of the pet. Each command that changes a stock locks the pet, so the stock is loaded without a lock of
- * its own.
+ * A row that belongs to another row with the same id, such as the stock of a product: `part` is the entity of the stock,
+ * and `whole` is the entity of the product. Each command that changes a stock locks the product, so the stock is loaded
+ * without a lock of its own.
  */
 export interface PartNeed {
   part: Entity;
