@@ -115,6 +115,11 @@ const SWAGGER_UI_PLUGINS = [
   } } } })`,
   // Shows the names of tags and operations without links, and leaves out the choice of a server.
   '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
+  // Shows the headers of a documented response after a click. All responses of an operation have almost the same headers,
+  // and with all of these headers an operation would be many screens long.
+  `({ React }) => ({ wrapComponents: { headers: (Original) => (props) => props.headers?.size > 0 &&
+    React.createElement('details', null,
+      React.createElement('summary', null, \`Headers (\${props.headers.size})\`), React.createElement(Original, props)) } })`,
   // Gives menus, text fields and icons the names (`aria-label`) that a screen reader announces.
   `({ React }) => {
     const named = (nameOf) => (Original) => (props) => {

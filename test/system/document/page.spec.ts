@@ -215,6 +215,10 @@ describe('Below a prefix that a proxy removes', () => {
     await expectAccessible('an operation of Swagger UI, dark', COLOURS);
     // On a phone, the description of a header is as wide as the response.
     await page.setViewportSize(PHONE.viewport);
+    await created
+      .getByText(/^Headers \(\d+\)$/)
+      .first()
+      .click();
     const description = created.locator('.headers td:nth-child(2)').first();
     expect((await description.boundingBox())!.width).toBeGreaterThan(280);
     // The tabs and the button above the parameters fit, too.
