@@ -23,7 +23,8 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Requests for pages and health checks are not counted, so there are no rate limits to report.
+  // Requests for pages and health checks are not counted, so there are no rate limits to report. Only a malformed request
+  // for such a path has a caller (see `leaveUncounted`), because its response reports the limits of the IP address.
   if (request.caller === undefined && request.isOutsideApi) {
     return;
   }
