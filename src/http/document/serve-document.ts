@@ -113,6 +113,9 @@ const SWAGGER_UI_PLUGINS = [
     allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
       !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
   } } } })`,
+  // Scrolls to the operation of an address such as `/swagger#/Orders/placeOrder` as the browser does, because Swagger UI's
+  // own function would scroll the operation below the header of the page.
+  '() => ({ statePlugins: { layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } } } })',
   // Shows the names of tags and operations without links, and leaves out the choice of a server.
   '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
   // Shows the headers of a documented response after a click. All responses of an operation have almost the same headers,
@@ -156,6 +159,8 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       // `BaseLayout` leaves out Swagger UI's top bar, which has a second switch between light and dark.
       layout: 'BaseLayout',
       syntaxHighlight: { theme: 'obsidian' },
+      // Show the fields of an opened schema with their types.
+      defaultModelExpandDepth: 2,
       // @nestjs/swagger writes the result of each plugin's `toString` into the page, so `toString` returns the source
       // code.
       plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),

@@ -224,6 +224,14 @@ describe('Below a prefix that a proxy removes', () => {
     // The tabs and the button above the parameters fit, too.
     await (await show('createWebhook')).locator('.try-out__btn').click();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
+    // The operation that an address names is scrolled to just below the header of the page.
+    await page.goto(addressOf('/shop/swagger?again#/Orders/placeOrder', port));
+    const named = page.locator('[id$="-placeOrder"]');
+    await named.locator('.responses-wrapper').waitFor();
+    await until(async () => {
+      const { y } = (await named.boundingBox())!;
+      return y > 49 && y < 100;
+    });
   });
 });
 
