@@ -146,18 +146,18 @@ export const PAGES = [
 ];
 export const INVENTORY_PAGES = pagesOf('/store/inventory', INVENTORY, 9_000);
 export const SEARCHED_PAGES = pagesOf('/pets', SEARCHES, 9_000, 'common 9000');
-/** Others of the service may look for new events meanwhile. */
-export const FEW = 100;
+/** A page has 20 events; the other four are where the feed ends, and where the page begins, ends and could end. */
+const PAGE_EVENTS = 24;
 /** What a cursor attests, and the next one. */
 const ATTESTED = 1_000;
 const halfway = (later: number) =>
   cursorAt({ position: commits / 2, time: eventsAt * 1_000_000 + later, countBefore: 499 });
 /** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
-  ['/events', ATTESTED + FEW],
-  [`/events?cursor=${halfway(0)}`, ATTESTED + FEW],
-  [`/events?cursor=${halfway(1)}`, MAX_SEARCHED + ATTESTED + FEW],
-  ['/events?type=pet.updated', ATTESTED + FEW],
-  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + ATTESTED + FEW],
-  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + ATTESTED + FEW],
+  ['/events', ATTESTED + PAGE_EVENTS],
+  [`/events?cursor=${halfway(0)}`, ATTESTED + PAGE_EVENTS],
+  [`/events?cursor=${halfway(1)}`, MAX_SEARCHED + ATTESTED + PAGE_EVENTS],
+  ['/events?type=pet.updated', ATTESTED + PAGE_EVENTS],
+  ['/events?type=pet.deleted', 2 * MAX_SEARCHED + ATTESTED + PAGE_EVENTS],
+  ['/events?petId=7&type=pet.updated', 2 * MAX_SEARCHED + ATTESTED + PAGE_EVENTS],
 ];
