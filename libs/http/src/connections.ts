@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { type IncomingMessage, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import type { FastifyReply } from 'fastify';
 import {
   type AccountedRequest,
   type AccountedResponse,
@@ -10,8 +9,8 @@ import {
   STOP_PARSING,
   isSent,
 } from './connection';
-import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
-import { JSON_TYPE } from './representation';
+import { type ApiError, BadRequestError } from './errors';
+import { type ParserError, answerMalformed, failBody } from './malformed-request';
 
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
@@ -37,12 +36,6 @@ const FREED_FRACTION = 1 / 32;
 const MAX_CONNECTIONS = 15_000;
 
 const CLOSE_IDLE_INTERVAL_MS = 1_000;
-
-/**
- * Milliseconds for which the server still reads from a connection after the last response. If the server closed the
- * connection at once, the response could be lost (RFC 9112, section 9.6).
- */
-const LINGER_MS = 1_000;
 
 /**
  * The reason why a connection is closed: too much memory (`memory`), too many connections of one address (`address`),
@@ -158,7 +151,10 @@ export class Connections {
     const begin: typeof handle = (request, response) =>
       this.takeTurn(request, response, () => handle(request, response));
     const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
-      this.refuse(socket, failure, () => headersOf(socket)).catch(() => socket.destroy());
+      const connection = this.all.get(socket);
+      if (connection !== undefined) {
+        answerMalformed(connection, failure, () => headersOf(socket)).catch(() => socket.destroy());
+      }
     };
     this.server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
     this.server.removeAllListeners('clientError').on('clientError', refuse);
@@ -270,51 +266,6 @@ export class Connections {
     }
   }
 
-  /** Answers bytes that cannot be parsed as a request, or a request that is one too many, and closes the connection. */
-  private async refuse(
-    socket: Socket,
-    failure: ParserError | ApiError,
-    headersOf: () => Promise<Record<string, string>>,
-  ): Promise<void> {
-    const connection = this.all.get(socket);
-    if (connection === undefined) {
-      return;
-    }
-    const { newest, waiting } = connection;
-    const isTimedOut = failure.code === TIMED_OUT;
-    if (isTimedOut && waiting.length > 0) {
-      // Ignore the timeout of a request that waits for earlier responses. The request is late because the service has not
-      // sent these responses yet, and not because of the caller.
-      return;
-    }
-    if (isTimedOut && !connection.isMessageArriving) {
-      // No request has begun to arrive. Close the connection without a response, because the caller would take this
-      // response for the response to its next request.
-      socket.destroy();
-      return;
-    }
-    // After a CONNECT request, Node stops handling the socket. So ignore errors of the socket, and discard the bytes
-    // that arrive.
-    socket.on('error', () => undefined).resume();
-    const error = failure instanceof ApiError ? failure : refusalFor(failure);
-    if (newest?.complete === false) {
-      // The failure is in the body of the newest request. Make reading the body fail, so that the handler of the request
-      // answers with the error.
-      connection.brokenBy = error;
-      if (waiting.length === 0) {
-        failBody(newest, error);
-      }
-      return;
-    }
-    while (connection.newest !== undefined) {
-      await once(connection.response!, 'close');
-    }
-    const headers = await headersOf();
-    if (socket.writable) {
-      endSoon(socket, messageOf(error, headers));
-    }
-  }
-
   /**
    * From now on, a response closes its connection, unless more requests wait on the connection. Callers then open their next
    * connection to another replica of the service.
@@ -355,57 +306,4 @@ export class Connections {
       }
     }
   }
-}
-
-/**
- * Emits `error` on a request, so that reading its body fails. The event is emitted a moment later, because the body
- * parser of a new request may not listen yet.
- */
-function failBody(request: IncomingMessage, error: ApiError): void {
-  setImmediate(() => {
-    if (!request.socket.destroyed && request.listenerCount('error') > 0) {
-      request.emit('error', error);
-    }
-  });
-}
-
-/** If the body of the request is still arriving, makes the response close the connection. */
-export function closeIfUnread({ raw: response }: FastifyReply): void {
-  const { complete, socket } = response.req;
-  if (!complete) {
-    response.shouldKeepAlive = false;
-    // Node calls `destroySoon` after the response. Node's own `destroySoon` would close the connection at once, so that
-    // the caller could lose the response.
-    socket.destroySoon = () => endSoon(socket);
-  }
-}
-
-function endSoon(socket: Socket, lastMessage = ''): void {
-  socket.end(lastMessage);
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
-}
-
-export type ParserError = Error & { code?: string };
-
-const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
-
-function refusalFor({ code }: ParserError): ApiError {
-  if (code === TIMED_OUT) {
-    return new RequestTimeoutError();
-  }
-  const isTooLarge = code === 'HPE_HEADER_OVERFLOW';
-  return isTooLarge ? new HeadersTooLargeError() : new BadRequestError('The request is not valid HTTP.');
-}
-
-function messageOf(error: ApiError, headers: Readonly<Record<string, string>>): string {
-  const body = JSON.stringify(error.toBody());
-  const fields = {
-    Date: new Date().toUTCString(),
-    Connection: 'close',
-    'Content-Type': JSON_TYPE,
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...headers,
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
 }

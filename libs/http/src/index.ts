@@ -5,6 +5,7 @@ export * from './deprecation';
 export * from './errors';
 export * from './fields';
 export * from './json-body';
+export * from './malformed-request';
 export * from './message';
 export * from './operation';
 export * from './paging';
