@@ -205,12 +205,16 @@ export class Connection {
     return waiting.at(-1)?.request ?? (response === undefined || isSent(response) ? undefined : response.req);
   }
 
-  /** Adds the memory of a request, whose header section has arrived, to the memory of the connection. */
-  take(request: AccountedRequest): void {
-    const { rawHeaders, url = '' } = request;
+  /** Sets `isFirstOfPacket` of a request whose header section has just been parsed. */
+  noteFirstOfPacket(request: AccountedRequest): void {
     const { bytesRead } = this.socket;
     request.isFirstOfPacket = bytesRead !== this.bytesReadAtRequest;
     this.bytesReadAtRequest = bytesRead;
+  }
+
+  /** Adds the memory of a request, whose header section has arrived, to the memory of the connection. */
+  holdHeaderSection(request: AccountedRequest): void {
+    const { rawHeaders, url = '' } = request;
     let length = url.length;
     for (const part of rawHeaders) {
       length += part.length;

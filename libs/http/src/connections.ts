@@ -183,7 +183,8 @@ export class Connections {
     if (connection.ignoresMore) {
       return STOP_PARSING;
     }
-    connection.take(request);
+    connection.noteFirstOfPacket(request);
+    connection.holdHeaderSection(request);
     if (connection.isDestroyed || socket.destroyed) {
       return STOP_PARSING;
     }
