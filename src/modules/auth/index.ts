@@ -21,25 +21,17 @@ export {
 } from './clients.service';
 export { keyInEnvironment, serviceUnreachable, RunningService, URL_OPTION } from './running-service';
 
-@Module({
-  imports: [TypeOrmModule.forFeature([Client, ApiKey])],
-  providers: [ClientsService],
-  exports: [ClientsService, TypeOrmModule],
-})
-export class ClientAdministrationModule {}
-
 @Global()
 @Module({
-  imports: [ClientAdministrationModule],
+  imports: [TypeOrmModule.forFeature([Client, ApiKey])],
   controllers: [KeyController],
-  providers: [Authenticator, ApiKeyGuard],
-  exports: [ClientAdministrationModule, Authenticator, ApiKeyGuard],
+  providers: [ApiKeyGuard, Authenticator, ClientsService],
+  exports: [ApiKeyGuard, Authenticator, ClientsService],
 })
-export class AuthModule {}
+class AuthModule {}
 
 export const AUTH: Feature = {
   module: AuthModule,
-  commandModule: ClientAdministrationModule,
   tables: [{ entity: Client }],
   schemas: {
     KeyScope: {

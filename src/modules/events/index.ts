@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DAY_MS } from '#libs/clock';
 import type { Feature } from '../../feature';
@@ -14,11 +14,12 @@ export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, anyEvent, eventSchema } from './events.dto';
 export { type NewEvent, reportedWrites } from './reported-writes';
 
-@Global()
-@Module({ imports: [TypeOrmModule.forFeature([EventRow])], providers: [EventReader], exports: [EventReader] })
-class EventLogModule {}
-
-@Module({ imports: [EventLogModule], controllers: [EventsController], providers: [EventTail] })
+@Module({
+  imports: [TypeOrmModule.forFeature([EventRow])],
+  controllers: [EventsController],
+  providers: [EventReader, EventTail],
+  exports: [EventReader],
+})
 class EventsModule {}
 
 /**
@@ -39,7 +40,6 @@ const isExpired = (now: number): string =>
 
 export const EVENTS: Feature = {
   module: EventsModule,
-  commandModule: EventLogModule,
   expiredRows: [{ table: 'events', condition: isExpired, maxRows: MAX_EXAMINED }],
   schemas: EVENT_SCHEMAS,
   commands: async () => [(await import('./events.command.js')).EventsCommand],

@@ -5,7 +5,6 @@ import { Clock } from '#libs/clock';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
 import { SETTINGS } from '../../settings';
-import { ClientAdministrationModule, AuthModule } from '../auth';
 import { AccountController } from './account.controller';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { countDecisions } from './quota-metrics';
@@ -50,7 +49,7 @@ const QUOTA_COUNTERS: Provider[] = [
 ];
 
 @Module({
-  imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity]), ClientAdministrationModule],
+  imports: [TypeOrmModule.forFeature([UsageDay, StoreIdentity])],
   providers: [QuotaRecords, QuotasService],
   exports: [QuotaRecords, QuotasService],
 })
@@ -58,7 +57,6 @@ class QuotaAdministrationModule {}
 
 @Module({
   imports: [
-    AuthModule,
     QuotaAdministrationModule,
     // The throttler package needs one limit here. The numbers have no effect, because the guard uses the limits of the
     // caller's plan instead.
