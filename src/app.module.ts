@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module, type Provider } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { Clock, SystemClock } from '#libs/clock';
+import { Clock } from '#libs/clock';
 import { CommandExecutor, Database, DatabaseModule, Retention } from '#libs/database';
 import { InputGuard, RequestValidationPipe } from '#libs/http';
 import type { AllSettings } from './all-settings';
@@ -50,7 +50,7 @@ function commonProviders(settings: AllSettings, actor: Actor) {
   return [
     { provide: SETTINGS, useValue: settings },
     { provide: Actor, useValue: actor },
-    { provide: Clock, useClass: SystemClock },
+    Clock,
     { provide: CLIENT_DEPENDENTS, useValue: FEATURES.flatMap(({ clientDependent = [] }) => clientDependent) },
     {
       provide: CommandExecutor,

@@ -6,7 +6,7 @@ export class ManualClock extends Clock {
     super();
   }
 
-  now(): number {
+  override now(): number {
     return this.current;
   }
 

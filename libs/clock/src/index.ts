@@ -6,12 +6,8 @@ export function utcDate(milliseconds: number): string {
 }
 
 /** The source of the current time. Tests replace the clock. */
-export abstract class Clock {
+export class Clock {
   /** Returns the current unix time in milliseconds. */
-  abstract now(): number;
-}
-
-export class SystemClock extends Clock {
   now(): number {
     return Date.now();
   }
