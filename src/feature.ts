@@ -29,6 +29,7 @@ export interface Feature {
   clientDependent?: ClientDependent;
   outgoing?: OutgoingSockets;
   schemas?: Record<string, SchemaObject>;
+  /** Adds metrics. The `collect` of a metric must not fail, because the scrape would then have no metric at all. */
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -13,8 +12,6 @@ import {
   Gauge,
   Histogram,
   type MetricObject,
-  type MetricObjectWithValues,
-  type MetricValue,
   Registry,
   collectDefaultMetrics,
 } from 'prom-client';
@@ -36,8 +33,7 @@ import { explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
-/** Milliseconds that reading one metric may take (COLLECT_MS), and that a worker process has for all its metrics (ANSWER_MS). */
-const COLLECT_MS = 1_500;
+/** Milliseconds that a worker process has for all its metrics. */
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';
 const MAX_CONNECTIONS = 100;
@@ -49,55 +45,8 @@ const MISSING_WORKERS = {
 
 const LATENCY_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Answers every scrape in time by omitting metrics that fail or take too long. */
-class ScrapedRegistry extends Registry {
-  private readonly logger = new Logger('Metrics');
-  private readonly missing = new Set<string>();
-  /**
-   * Reads of metrics that are in progress. Later scrapes share these reads, so that reads do not pile up while the
-   * database does not respond.
-   */
-  private readonly reads = new Map<string, Promise<unknown>>();
-
-  override async metrics(): Promise<string> {
-    return `${(await this.readAll('text', (name) => this.getSingleMetricAsString(name))).join('\n\n')}\n`;
-  }
-
-  override getMetricsAsJSON(): Promise<MetricObjectWithValues<MetricValue<string>>[]> {
-    return this.readAll('object', (name) => this.getSingleMetric(name)!.get());
-  }
-
-  private async readAll<Read>(form: string, read: (name: string) => Promise<Read>): Promise<Read[]> {
-    const names = this.getMetricsAsArray().map(({ name }) => name);
-    const all = await Promise.all(names.map((name) => this.readInTime(name, form, read)));
-    return all.filter((one) => one !== undefined);
-  }
-
-  private async readInTime<Read>(name: string, form: string, read: (name: string) => Promise<Read>) {
-    const id = `${form} ${name}`;
-    const reading = (this.reads.get(id) as Promise<Read> | undefined) ?? read(name);
-    this.reads.set(id, reading);
-    try {
-      const metric = await Promise.race([reading.finally(() => this.reads.delete(id)), late()]);
-      this.missing.delete(name);
-      return metric;
-    } catch (error) {
-      if (!this.missing.has(name)) {
-        this.logger.warn(`The metric ${name} is missing: ${String(error)}`);
-      }
-      this.missing.add(name);
-      return undefined;
-    }
-  }
-}
-
-async function late(): Promise<never> {
-  await pause(COLLECT_MS, undefined, { ref: false });
-  throw new Error(`no value within ${COLLECT_MS} ms`);
-}
-
 export function createMetrics(app: NestFastifyApplication, connections: Connections): Registry {
-  const registry = new ScrapedRegistry();
+  const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   if (cluster.isWorker) {

@@ -1,4 +1,5 @@
-import { Module, type Provider } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Logger, Module, type Provider } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Gauge, type Registry } from 'prom-client';
@@ -40,17 +41,32 @@ class WebhooksModule {}
 const OF_DELETED = `webhook_id = ANY(ARRAY(
     WITH RECURSIVE ${foundByDeliveries('true')} SELECT id FROM found EXCEPT SELECT id FROM webhooks))`;
 
+const OLDEST_DUE = 'petstore_webhook_oldest_due_seconds';
+/** How long the metric waits for the database. A scrape is answered within two seconds. */
+const READ_MS = 1_500;
+
 function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): void {
   const queue = app.get(DeliveryQueue);
+  const logger = new Logger('Metrics');
+  let isMissing = false;
   registers.forEach((register) => register.registerMetric(app.get(DeliveryWorker).attempts));
   new Gauge({
-    name: 'petstore_webhook_oldest_due_seconds',
+    name: OLDEST_DUE,
     help: 'How long the oldest pending delivery has been due, excluding webhooks with failing receivers.',
     // Every worker process reads the same value from the database, so report the maximum instead of the sum.
     aggregator: 'max',
     registers,
     async collect() {
-      this.set(await queue.oldestDueSeconds());
+      const late = pause(READ_MS, `Error: no value within ${READ_MS} ms`, { ref: false });
+      const read = await Promise.race([queue.oldestDueSeconds().catch(String), late]);
+      // If the database does not answer, leave this metric out, so that the scrape still has all other metrics.
+      this.remove();
+      if (typeof read === 'number') {
+        this.set(read);
+      } else if (!isMissing) {
+        logger.warn(`The metric ${OLDEST_DUE} is missing: ${read}`);
+      }
+      isMissing = typeof read !== 'number';
     },
   });
 }
