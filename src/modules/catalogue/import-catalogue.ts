@@ -10,8 +10,8 @@ import { ANY_RESPONSE, IdempotencyInProgressError, KeyedRequest } from '../idemp
 import { PetsService, UnknownCategoryError } from '../pets';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
-/** Maximum number of lines that are sent to the store together. */
-const GROUP_LINES = 50;
+/** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */
+const GROUP_LINES = 150;
 /** Maximum number of bytes of a line, the same as for the body of a request. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
