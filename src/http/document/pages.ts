@@ -85,11 +85,15 @@ ${tags.join('\n')}
   return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
 }
 
-/** Adds to the page of Swagger UI what all other pages have: the site header, the theme, and styles for small screens. */
+/**
+ * Adds to the page of Swagger UI the plugins for Swagger UI, and the site header, the theme and the styles that all other
+ * pages have.
+ */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">
 <script src="./docs/theme.js"></script>
+<script src="./swagger/swagger-plugins.js"></script>
 <style>${styles.join('')}</style>
 </head>`;
   const start = `<body>

@@ -102,40 +102,7 @@ function serveReference(
 }
 
 const SWAGGER_UI_FILES =
-  'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js favicon-16x16.png favicon-32x32.png';
-
-/** Source code of plugins for Swagger UI. */
-const SWAGGER_UI_PLUGINS = [
-  // Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this plugin.
-  'toolbox => SwaggerUIBundle.plugins.DownloadUrl(toolbox)',
-  // Hides "Try it out" for operations with `x-hideTryItPanel`.
-  `() => ({ statePlugins: { spec: { wrapSelectors: {
-    allowTryItOutFor: (original, { specSelectors }) => (state, path, method) =>
-      !specSelectors.specJson().getIn(['paths', path, method, 'x-hideTryItPanel']) && original(state, path, method),
-  } } } })`,
-  // Scrolls to the operation of an address such as `/swagger#/Orders/placeOrder` as the browser does, because Swagger UI's
-  // own function would scroll the operation below the header of the page.
-  '() => ({ statePlugins: { layout: { wrapActions: { scrollToElement: () => (element) => element.scrollIntoView() } } } })',
-  // Shows the names of tags and operations without links, and leaves out the choice of a server.
-  '() => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } })',
-  // Shows the headers of a documented response after a click. All responses of an operation have almost the same headers,
-  // and with all of these headers an operation would be many screens long.
-  `({ React }) => ({ wrapComponents: { headers: (Original) => (props) => props.headers?.size > 0 &&
-    React.createElement('details', null,
-      React.createElement('summary', null, \`Headers (\${props.headers.size})\`), React.createElement(Original, props)) } })`,
-  // Gives menus, text fields and icons the names (`aria-label`) that a screen reader announces.
-  `({ React }) => {
-    const named = (nameOf) => (Original) => (props) => {
-      const ref = (part) => part?.querySelectorAll('select, textarea').forEach((field) => (field.ariaLabel ??= nameOf(props)));
-      return React.createElement('div', { ref }, React.createElement(Original, props));
-    };
-    const changed = (changes) => (Original) => (props) => React.createElement(Original, { ...props, ...changes });
-    return { wrapComponents: {
-      ExamplesSelect: named(() => 'Example'), TextArea: named(() => 'Content'), JsonSchemaForm: named((props) => props.description),
-      CloseIcon: changed({ 'aria-hidden': false, 'aria-label': 'Close', role: 'img' }), Button: changed({ 'aria-label': undefined }),
-    } };
-  }`,
-];
+  'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js swagger-plugins.js favicon-16x16.png favicon-32x32.png';
 
 /**
  * Functions of @nestjs/swagger that the package does not export. The service calls these functions, because the
@@ -161,9 +128,9 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       syntaxHighlight: { theme: 'obsidian' },
       // Show the fields of an opened schema with their types.
       defaultModelExpandDepth: 2,
-      // @nestjs/swagger writes the result of each plugin's `toString` into the page, so `toString` returns the source
-      // code.
-      plugins: SWAGGER_UI_PLUGINS.map((text) => Object.assign(() => undefined, { toString: () => text })),
+      // For a function, @nestjs/swagger writes the result of `toString` into the page. This result is the name of the
+      // list in `swagger-plugins.js`.
+      plugins: Object.assign(() => undefined, { toString: () => 'swaggerUiPlugins' }),
     },
   };
   const script = serveFile(pages, '/swagger/swagger-ui-init.js', async () => ({
