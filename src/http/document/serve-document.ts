@@ -126,8 +126,8 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       // `BaseLayout` leaves out Swagger UI's top bar, which has a second switch between light and dark.
       layout: 'BaseLayout',
       syntaxHighlight: { theme: 'obsidian' },
-      // Show the fields of an opened schema with their types.
-      defaultModelExpandDepth: 2,
+      // Show the fields of an opened schema with their types, also if the schema is a list.
+      defaultModelExpandDepth: 3,
       // For a function, @nestjs/swagger writes the result of `toString` into the page. This result is the name of the
       // list in `swagger-plugins.js`.
       plugins: Object.assign(() => undefined, { toString: () => 'swaggerUiPlugins' }),

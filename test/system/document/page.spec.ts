@@ -235,6 +235,89 @@ describe('Below a prefix that a proxy removes', () => {
   });
 });
 
+describe('Swagger UI', () => {
+  it('keeps the focus in its dialog and gives it back, names the fields, and shows why a value is refused instead of the previous response', async () => {
+    const { key } = await service.issueKey();
+    const focused = () =>
+      page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.innerText.trim()');
+    const show = async (id: string) => {
+      const operation = page.locator(`[id$="-${id}"]`);
+      await operation.locator('.opblock-summary-control').press('Enter');
+      await operation.locator('.responses-wrapper').waitFor();
+      return operation;
+    };
+    await open(WIDE, '/swagger');
+    await page.locator('.opblock').first().waitFor();
+    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('docs/openapi.json');
+
+    const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
+    const openers = page.getByRole('button', { name: 'Authorize (no key is set)' });
+    for (const opener of [openers.first(), openers.last()]) {
+      await opener.press('Enter');
+      expect(await focused()).toBe('Value of apiKey');
+      for (let tabs = 0; tabs < 8; tabs++) {
+        await page.keyboard.press('Tab');
+        // From the last button, the focus goes to the browser itself.
+        expect(await page.evaluate("document.activeElement.matches('body, dialog *')")).toBe(true);
+      }
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await opener.evaluate((button) => button.matches(':focus'))).toBe(true);
+    }
+    await openers.first().press('Enter');
+    await page.keyboard.insertText(key);
+    await page.keyboard.press('Enter');
+    await until(async () => (await focused()) === 'Close');
+    await page.keyboard.press('Escape');
+    expect(await focused()).toBe('Authorize (a key is set)');
+
+    const list = await show('listPets');
+    await list.getByRole('button', { name: 'Try it out' }).press('Enter');
+    const execute = list.getByRole('button', { name: 'Execute' });
+    const field = (name: string) => list.getByRole('textbox', { name, exact: true });
+    const response = list.locator('.live-responses-table');
+    await list.getByRole('button', { name: 'Add integer item' }).press('Enter');
+    expect(await field('id').inputValue()).toBe('');
+    await execute.press('Enter');
+    await list.getByText('Response 200').waitFor({ state: 'attached' });
+    expect(await focused()).toBe('Execute');
+    expect(await response.innerText()).toContain(' cache-control: private, no-cache');
+    await field('id').fill('x');
+    await field('limit').fill('0');
+    await execute.press('Enter');
+    await response.waitFor({ state: 'detached' });
+    const stateOf = (name: string) =>
+      field(name).evaluate((part) => {
+        const description = part.ownerDocument.getElementById(part.getAttribute('aria-describedby')!);
+        return [part.ariaInvalid, description!.innerText];
+      });
+    const message = 'Value must be greater than or equal to 1';
+    await list.getByText(message, { exact: true }).waitFor();
+    expect(await stateOf('limit')).toEqual(['true', message]);
+    expect(await stateOf('id')).toEqual(['true', 'Item 1: Value must be an integer']);
+    expect(await stateOf('name')).toEqual(['false', '']);
+    await page.evaluate(AXE);
+    await expectAccessible('refused values, light');
+
+    const created = await show('createWebhook');
+    await created.getByRole('button', { name: 'Callbacks' }).press('Enter');
+    await created.getByText('Receive an event').waitFor();
+    await created.getByRole('button', { name: 'Parameters' }).press(' ');
+    await created.getByRole('button', { name: 'Try it out' }).press('Enter');
+    await created.getByRole('textbox', { name: 'Request body' }).fill('');
+    await created.getByRole('button', { name: 'Execute' }).press('Enter');
+    await created.getByText('Required field is not provided').waitFor();
+    await (await show('replacePet')).getByRole('button', { name: 'Try it out' }).press('Enter');
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await expectAccessible('refused values, dark', COLOURS);
+    // The focus is visible in dark colours, too.
+    await created.locator('.opblock-summary-control').press('Shift');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  });
+});
+
 describe('A guide', () => {
   it('has commands that can be copied', async () => {
     await open(WIDE, guidePath('getting-started'));

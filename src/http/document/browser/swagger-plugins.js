@@ -1,5 +1,10 @@
-// Plugins that change what Swagger UI shows. Swagger UI calls each plugin with its system, which has React, and replaces
-// or wraps its own components, actions and selectors by the plugin's.
+// Plugins for Swagger UI. Swagger UI calls each plugin with an object that has React. A plugin adds, replaces or wraps
+// components, actions and selectors of Swagger UI.
+
+// Turns off the script for smooth scrolling in Swagger UI, because this script takes over the click on "Skip to the
+// content" and leaves the focus on the link.
+globalThis.noZensmooth = true;
+
 globalThis.swaggerUiPlugins = [
   // Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this plugin.
   (system) => globalThis.SwaggerUIBundle.plugins.DownloadUrl(system),
@@ -24,6 +29,16 @@ globalThis.swaggerUiPlugins = [
   // Shows the names of tags and operations without links, and leaves out the choice of a server.
   () => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } }),
 
+  // Shows an entry of a list of ids as a text field. Without this component, Swagger UI would log a warning. A new entry
+  // is empty, because Swagger UI would fill in the largest id.
+  ({ React: { createElement }, getComponent }) => {
+    const JsonSchema_integer_int64 = (props) => createElement(getComponent('JsonSchema_string'), props);
+    const JsonSchema_array = (Original) => (props) => {
+      return createElement(Original, { ...props, fn: { ...props.fn, getSampleSchema: () => '' } });
+    };
+    return { components: { JsonSchema_integer_int64 }, wrapComponents: { JsonSchema_array } };
+  },
+
   // Shows the headers of a documented response after a click. All responses of an operation have almost the same
   // headers, and with all of these headers an operation would be many screens long.
   ({ React: { createElement } }) => {
@@ -35,22 +50,132 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { headers } };
   },
 
-  // Gives menus, text fields and icons the names (`aria-label`) that a screen reader announces.
+  // Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls, and
+  // the tabs "Parameters" and "Callbacks".
   ({ React: { createElement } }) => {
-    const named = (nameOf) => (Original) => (props) => {
-      const ref = (part) => {
-        part?.querySelectorAll('select, textarea').forEach((field) => (field.ariaLabel ??= nameOf(props)));
-      };
-      return createElement('div', { ref }, createElement(Original, props));
-    };
     const changed = (changes) => (Original) => (props) => createElement(Original, { ...props, ...changes });
+    const marked = (selector, mark) => (Original) => (props) => {
+      const ref = (place) => place?.querySelectorAll(selector).forEach((part) => mark(part, props));
+      return createElement('div', { ref, className: 'place' }, createElement(Original, props));
+    };
+    const named = (selector, nameOf) => {
+      return marked(selector, (part, props) => (part.ariaLabel = nameOf(props)));
+    };
+    const keyState = ({ isAuthorized }) => `Authorize (${isAuthorized ? 'a key is set' : 'no key is set'})`;
+    const onkeydown = (event) => {
+      if (!['Enter', ' '].includes(event.key)) return;
+      event.preventDefault();
+      event.currentTarget.click();
+    };
     const wrapComponents = {
-      ExamplesSelect: named(() => 'Example'),
-      TextArea: named(() => 'Content'),
-      JsonSchemaForm: named(({ description }) => description),
+      ExamplesSelect: named('select', () => 'Example'),
+      AuthItem: named('input', ({ name }) => `Value of ${name}`),
+      authorizeBtn: named('.auth-wrapper > button', keyState),
+      authorizeOperationBtn: named('button', keyState),
+      JsonSchema_array: named('.json-schema-form-item-remove', () => 'Remove'),
       CloseIcon: changed({ 'aria-hidden': false, 'aria-label': 'Close', role: 'img' }),
       Button: changed({ 'aria-label': undefined }),
+      parameters: marked('.tab-item:not(:only-child)', (tab) => {
+        Object.assign(tab, { role: 'button', tabIndex: 0, onkeydown });
+      }),
+      HighlightCode: marked('pre', (code) => {
+        code.tabIndex = code.scrollHeight > code.clientHeight ? 0 : -1;
+      }),
     };
     return { wrapComponents };
+  },
+
+  // Gives the fields of a request names, and shows below a field why Swagger UI has refused the value.
+  ({ React: { createElement, useId } }) => {
+    const textOf = (error) => (error.get ? `Item ${error.get('index') + 1}: ${error.get('error')}` : error);
+    const field = (nameOf) => (Original) => (props) => {
+      const id = useId();
+      const ref = (place) => {
+        place?.querySelectorAll('input, select, textarea').forEach((part) => {
+          Object.assign(part, { ariaLabel: nameOf(props), ariaInvalid: part.classList.contains('invalid') });
+          part.setAttribute('aria-describedby', id);
+        });
+      };
+      const text = props.errors?.map(textOf).join('. ');
+      const message = createElement('p', { id, className: 'field-error', role: 'alert' }, text);
+      return createElement('div', { ref, className: 'place' }, createElement(Original, props), message);
+    };
+    const wrapComponents = {
+      JsonSchemaForm: field(({ description }) => description),
+      RequestBodyEditor: field(() => 'Request body'),
+    };
+    return { wrapComponents };
+  },
+
+  // Shows the dialog for keys in a modal `dialog`, which keeps the focus until the dialog is closed, and gives the focus
+  // back to the button that has opened the dialog. Swagger UI's own dialog does neither.
+  ({ React: { createElement, useEffect, useLayoutEffect, useRef } }) => {
+    const authorizationPopup = (Original) => (props) => {
+      const ref = useRef();
+      const focusFirst = () => ref.current.querySelector('input, .btn-done').focus();
+      useLayoutEffect(() => {
+        const dialog = ref.current;
+        dialog.showModal();
+        focusFirst();
+        return () => dialog.close();
+      }, []);
+      // If the focused field vanishes because the user has entered a key, move the focus to another field or button.
+      useEffect(() => {
+        if (document.activeElement === document.body) focusFirst();
+      });
+      const onCancel = () => props.authActions.showDefinitions(false);
+      const dialog = { ref, onCancel, 'aria-label': 'Available authorizations' };
+      return createElement('dialog', dialog, createElement(Original, props));
+    };
+    // Without `autoFocus`, the last field of the dialog would take the focus before the dialog opens.
+    const Input = (Original) => (props) => createElement(Original, { ...props, autoFocus: undefined });
+    return { wrapComponents: { authorizationPopup, Input } };
+  },
+
+  // If Swagger UI refuses a value, removes the response to the previous request, because this response would look like
+  // the one to the refused value.
+  () => {
+    const clearValidateParams = (original, { specActions }) => {
+      return (operation) => {
+        specActions.clearResponse(...operation);
+        specActions.clearRequest(...operation);
+        return original(operation);
+      };
+    };
+    return { statePlugins: { spec: { wrapActions: { clearValidateParams } } } };
+  },
+
+  // Gives the focus back to "Execute" after a request, because a button loses the focus while the button is disabled.
+  ({ React: { createElement, useEffect } }) => {
+    const execute = (Original) => (props) => {
+      useEffect(() => {
+        if (!props.disabled) return undefined;
+        const button = document.activeElement;
+        return () => {
+          if (document.activeElement === document.body) button.focus({ preventScroll: true });
+        };
+      }, [props.disabled]);
+      return createElement(Original, props);
+    };
+    return { wrapComponents: { execute } };
+  },
+
+  // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out.
+  ({ React: { createElement, Fragment } }) => {
+    const responses = (Original) => (props) => {
+      const response = props.tryItOutResponse;
+      const text = response && `Response ${response.get('status') ?? 'failed'}`;
+      // With another key, the element is a new one, which is announced even if its text is the same again.
+      const key = response?.getIn(['headers', 'x-request-id']);
+      const news = { className: 'news', role: 'status' };
+      const announced = createElement('div', news, createElement('p', { key }, text));
+      return createElement(Fragment, null, createElement(Original, props), announced);
+    };
+    const liveResponse = (Original) => (props) => {
+      const joined = (value) => (value.join ? value.join(', ') : value);
+      const response = props.response.update('headers', (headers) => headers.map(joined));
+      return createElement(Original, { ...props, response });
+    };
+    return { wrapComponents: { responses, liveResponse } };
   },
 ];
