@@ -6,7 +6,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
-import { OperatorError } from '#libs/messages';
+import { OperatorError, StartError } from '#libs/messages';
 import type { CompanionFile } from '../../feature';
 import { SETTINGS } from '../../settings';
 import { WEBHOOK_KEY_BYTES, type WebhookSettings, webhookKeyIn } from './settings';
@@ -157,9 +157,8 @@ export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   }
   const webhookKey = existsSync(file) ? webhookKeyIn(readFileSync(file, 'utf8').trim()) : undefined;
   if (webhookKey === undefined) {
-    throw new OperatorError(
+    throw new StartError(
       `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
-      'cannot_start',
     );
   }
   return { ...settings, webhookKey };

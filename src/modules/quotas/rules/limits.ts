@@ -9,9 +9,6 @@ export const PLAN_LIMITS = {
 export type Plan = keyof typeof PLAN_LIMITS;
 export const PLANS = Object.keys(PLAN_LIMITS) as Plan[];
 
-/** A map instead of an object, because an object would seem to contain a plan named `constructor`. */
-const LIMITS: ReadonlyMap<string, Limits | null> = new Map(Object.entries(PLAN_LIMITS));
-
 export const ADDRESS_LIMITS: Limits = { perMinute: 60, perDay: null };
 
 export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
@@ -19,7 +16,7 @@ export const AGREED_PLANS = PLANS.filter((plan) => PLAN_LIMITS[plan] === null);
 /** @throws Error if this version of the service does not know the plan, which a newer version may have added */
 export function limitsOf(terms: { plan: string } & Record<keyof Limits, number | null>): Limits {
   const { plan, perMinute, perDay } = terms;
-  const fixed = LIMITS.get(plan);
+  const fixed: Limits | null | undefined = PLAN_LIMITS[plan as Plan];
   if (fixed) {
     return fixed;
   }
