@@ -15,7 +15,7 @@ import {
   closeIfUnread,
 } from '#libs/http';
 import { assertMayCall } from '../modules/auth';
-import { limitErrorOf, RequestLimiter } from '../modules/quotas';
+import { RequestLimiter, countWithinLimits } from '../modules/quotas';
 import { METHODS } from './cors';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
@@ -58,10 +58,7 @@ export class ErrorFilter implements ExceptionFilter {
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
       if (request.caller === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
-        const decision = await this.limiter.admit(await this.limiter.identify(request));
-        if (decision.outcome !== 'allowed') {
-          return limitErrorOf(decision);
-        }
+        await countWithinLimits(request, this.limiter);
         // Apply the access rule `public`, because a 404 for an unknown path needs no key.
         assertMayCall(request, 'public');
       }

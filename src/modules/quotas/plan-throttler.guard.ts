@@ -47,7 +47,7 @@ const ApiKeyBannedError = defineError({
   example: [120, false],
 });
 
-export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
+function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
   const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
   const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
@@ -79,20 +79,29 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
   );
 }
 
+/**
+ * Identifies the caller of a request, and counts the request unless the operation counts only requests without a valid
+ * key (`CountedOnlyWithoutKey`) and this request has one.
+ * @throws ApiError 429 or 403 if a limit or a ban refuses the request
+ */
+export async function countWithinLimits(request: FastifyRequest, limiter: RequestLimiter): Promise<void> {
+  const caller = await limiter.identify(request);
+  if (caller.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
+    return;
+  }
+  const decision = await limiter.admit(caller);
+  if (decision.outcome !== 'allowed') {
+    throw limitErrorOf(decision);
+  }
+}
+
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const caller = await this.limiter.identify(request);
-    if (caller.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
-      return true;
-    }
-    const decision = await this.limiter.admit(caller);
-    if (decision.outcome !== 'allowed') {
-      throw limitErrorOf(decision);
-    }
+    await countWithinLimits(request, this.limiter);
     return true;
   }
 }

@@ -150,6 +150,23 @@ describe('a request whose body breaks or never ends is its caller’s like any o
     }
   });
 
+  test('and is not counted if its operation never is', async () => {
+    for (const [fields, body, status] of [
+      [[CHUNKS], 'zz\r\n', 400],
+      [[`Content-Length: ${LIMIT + 1}`], '', 413],
+    ] as const) {
+      const key = await raw.keyField();
+      const connection = await raw.open(requestText('GET /rate-limit', [key, ...fields], body));
+      const { status: answered, headers } = await connection.answer();
+      expect([answered, headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']]).toEqual([
+        status,
+        '300',
+        '300',
+      ]);
+      await connection.closed();
+    }
+  });
+
   test.each(['5\r\n{"nam', ''])('408 after %j', async (body) => {
     const key = await impatient.keyField();
     const connection = await impatient.open(requestText('POST /categories', [key, ...OWN, CHUNKS], body));
