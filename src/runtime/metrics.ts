@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Aggregator,
   AggregatorRegistry,
@@ -122,7 +123,7 @@ function measureState(app: NestFastifyApplication, connections: Connections, reg
 function measureRequests(app: NestFastifyApplication, registers: Registry[]): void {
   const durations = new Histogram({
     name: 'petstore_http_request_duration_seconds',
-    help: 'Time from the request to the end of the response, without the wait of a request for events, by operation (route pattern), method and status.',
+    help: 'Time from the last byte of the request to the end of the response, without the wait of a request for events, by operation (route pattern), method and status.',
     labelNames: ['operation', 'method', 'status'],
     buckets: LATENCY_SECONDS,
     registers,
@@ -132,9 +133,20 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
     // Use one label for all unknown paths, because callers can invent any number of paths, and each label takes memory.
     const operation = request.routeOptions.url ?? 'unknown';
     const labels = { operation, method: request.method, status: reply.statusCode };
-    durations.observe(labels, (reply.elapsedTime - (request.waitedMs ?? 0)) / 1000);
+    durations.observe(labels, durationOf(request, reply) / 1000);
     done();
   });
+}
+
+/**
+ * Returns the milliseconds from the last byte of the request to the end of the response, without the wait for events. A
+ * caller that sends slowly would otherwise make the service look slow. The duration is 0 if the last byte never arrived.
+ */
+function durationOf({ raw, waitedMs = 0 }: FastifyRequest, { elapsedTime }: FastifyReply): number {
+  const { arrivedAt = Infinity } = raw as AccountedRequest;
+  const sinceArrival = Math.max(0, performance.now() - arrivedAt);
+  // A pipelined request may have arrived long before its turn, at which `elapsedTime` begins.
+  return Math.min(elapsedTime, sinceArrival) - waitedMs;
 }
 
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {

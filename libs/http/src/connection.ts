@@ -79,12 +79,17 @@ export class AccountedRequest extends IncomingMessage {
   heldBytes = 0;
   /** False if an earlier header section on the connection arrived in the same packet, that is, in the same read. */
   isFirstOfPacket = true;
+  /** The result of `performance.now()` when the last byte of the request arrived. */
+  arrivedAt?: number;
   private bodyBytes = 0;
   private joinedChunks: Buffer | undefined;
   private joinedBytes = 0;
 
   override push(chunk: Buffer | null): boolean {
     const connection = connections.get(this.socket);
+    if (chunk === null) {
+      this.arrivedAt = performance.now();
+    }
     if (chunk === null && connection !== undefined) {
       connection.isMessageArriving = false;
     }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Database } from '#libs/database';
 import { requestIdOf } from '../../../src/http/http-server';
@@ -246,6 +247,34 @@ describe('the metrics', () => {
       change(`petstore_http_request_duration_seconds_${name}`, { operation: '/events' });
     expect(ofEvents('count')).toBe(1);
     expect(ofEvents('sum')).toBeLessThan(seconds - 0.9);
+  });
+
+  it.each([
+    ['completely', 201, (connection: RawConnection) => connection.write('ow"}')],
+    ['in part', 400, (connection: RawConnection) => connection.end()],
+  ])('measure a request that arrives slowly and %s without its arrival', async (_how, status, finish) => {
+    const { key } = await service.issueKey();
+    const fields = [`X-API-Key: ${key}`, 'Content-Type: application/json', 'Content-Length: 16'];
+    let seconds = 0;
+    const change = await changes(async () => {
+      const since = performance.now();
+      const connection = await RawConnection.open(
+        service.port,
+        requestText('POST /categories', fields, '{"name": "sl'),
+      );
+      await pause(1_000);
+      finish(connection);
+      expect(await connection.answer()).toMatchObject({ status });
+      seconds = (performance.now() - since) / 1_000;
+      connection.close();
+    });
+    const measured = (name: string) =>
+      change(`petstore_http_request_duration_seconds_${name}`, {
+        operation: '/categories',
+        status: `${status}`,
+      });
+    expect(measured('count')).toBe(1);
+    expect(measured('sum')).toBeLessThan(seconds - 0.9);
   });
 
   it('count connections that are closed for a limit, of which the log has one line a minute', async () => {
