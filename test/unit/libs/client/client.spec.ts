@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -289,6 +290,15 @@ describe('An abort', () => {
     setImmediate(() => controller.abort(reason));
     expect(await call).toBe(reason);
     expect(sent.length).toBe(1);
+  });
+
+  it('takes one listener on the signal, which may live long, however many calls there are', async () => {
+    const { signal } = new AbortController();
+    const { sdk } = scriptedSdk([NO_PETS, failure(404, 'pet_not_found'), LOST]);
+    for (let call = 0; call < 3; call += 1) {
+      await sdk.listPets({ signal, maxAttempts: 1 }).catch(() => undefined);
+    }
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
   });
 
   it('ends a wait immediately', async () => {
