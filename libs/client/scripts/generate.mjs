@@ -1,6 +1,6 @@
 // Writes src/generated, or the given folder, from openapi.yaml: the paths, as openapi-typescript makes them; the schemas as
 // interfaces with names, which editors show in errors; and the method and path of each operation, whether the operation needs
-// a body, and a comment for editors.
+// a body, what its successful response has as a body, and a comment for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -61,13 +61,22 @@ write(
   `import type * as types from './types.ts';\n${astToString(rest).replace(SCHEMA, 'types.$1')}`,
 );
 
+/** Returns what a successful response of the operation has as its body: `array`, `object`, or `nothing`. */
+function successOf({ responses }) {
+  const [, response] = Object.entries(responses).find(([status]) => status.startsWith('2'));
+  const { schema } = response.content?.['application/json'] ?? {};
+  if (schema === undefined) return 'nothing';
+  const { type } = schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema;
+  return type === 'array' ? 'array' : 'object';
+}
+
 const entries = Object.entries(document.paths).flatMap(([path, operations]) =>
-  Object.entries(operations).map(
-    ([method, { operationId, summary, description, deprecated, requestBody }]) => {
-      const mark = deprecated ? '@deprecated ' : '';
-      const comment = `${summary}.\n${mark}${description}`.replaceAll('\n', '\n   * ');
-      return `  /**\n   * ${comment}\n   */\n  ${operationId}: ['${method}', '${path}', ${requestBody?.required === true}],\n`;
-    },
-  ),
+  Object.entries(operations).map(([method, operation]) => {
+    const { operationId, summary, description, deprecated, requestBody } = operation;
+    const mark = deprecated ? '@deprecated ' : '';
+    const comment = `${summary}.\n${mark}${description}`.replaceAll('\n', '\n   * ');
+    const fields = [`'${method}'`, `'${path}'`, requestBody?.required === true, `'${successOf(operation)}'`];
+    return `  /**\n   * ${comment}\n   */\n  ${operationId}: [${fields.join(', ')}],\n`;
+  }),
 );
 write('operations.ts', `export const OPERATIONS = {\n${entries.join('')}} as const;\n`);

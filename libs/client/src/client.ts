@@ -85,7 +85,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   // Do not follow redirects: the service sends none, and following a redirect would send the API key to another server.
   const { request } = createClient({ baseUrl, headers, redirect: 'manual', querySerializer });
 
-  const calls = Object.entries(OPERATIONS).map(([name, [method, path, needsBody]]) => {
+  const calls = Object.entries(OPERATIONS).map(([name, [method, path, needsBody, success]]) => {
     const call = async (input: AnyInput = {}) => {
       const { body, signal, header, path: values, query } = input;
       for (const [, part = ''] of path.matchAll(/{(\w+)}/g)) {
@@ -113,7 +113,9 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
           throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
         })
         .finally(own.release);
-      if (!response.ok) throw new PetStoreError(operation, idempotencyKey, response, error);
+      if (!response.ok || !isOfKind(data, success)) {
+        throw new PetStoreError(operation, idempotencyKey, response, error);
+      }
       return Array.isArray(data)
         ? { data: data as unknown[], next: nextCursor(response.headers), response }
         : { data, response };
@@ -169,6 +171,14 @@ function signalOfCall(given: AbortSignal | undefined) {
     ofCalls.delete(controller);
   };
   return { signal: controller.signal, release };
+}
+
+/** False if the response cannot be that of the service, for example the empty page of a proxy. */
+function isOfKind(data: unknown, kind: 'array' | 'object' | 'nothing'): boolean {
+  const isArray = Array.isArray(data);
+  return (
+    kind === 'nothing' || (kind === 'array' ? isArray : !isArray && typeof data === 'object' && data !== null)
+  );
 }
 
 /**

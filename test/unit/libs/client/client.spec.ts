@@ -531,13 +531,20 @@ describe('A follower from now on', () => {
   });
 
   it('continues by itself after lost connections and pages of a proxy, with the same cursor', async () => {
-    const replies = [pageTo('a'), LOST, new Response('<html>'), pageTo('b', [{}, {}]), pageTo('c', [{}])];
+    const ofProxy = [
+      new Response('<html>'),
+      new Response(''),
+      new Response(null, { status: 204 }),
+      json(null),
+      json({}),
+    ];
+    const replies = [pageTo('a'), LOST, ...ofProxy, pageTo('b', [{}, {}]), pageTo('c', [{}])];
     const { sdk, sent } = scriptedSdk(replies, { maxAttempts: 1 });
     const pages = sdk.followEvents({ query });
     const seen: (number | undefined)[] = [];
     for (let page = 0; page < 3; page += 1) seen.push((await pages.next()).value?.data.length);
     expect(seen).toEqual([0, 2, 1]);
-    const waiting = ['a', 'a', 'a', 'b'].map((cursor) => urlOf(cursor, 25));
+    const waiting = [...Array<string>(7).fill('a'), 'b'].map((cursor) => urlOf(cursor, 25));
     expect(sent.map(({ url }) => url)).toEqual([urlOf('now', 0), ...waiting]);
   });
 
