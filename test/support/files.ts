@@ -48,6 +48,7 @@ export interface LockedPackage {
 
 export interface PackageFile {
   name: string;
+  version: string;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { VERSION } from '../../../src/program';
 import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
@@ -144,7 +145,7 @@ it('status of a store over DATABASE_URL reports its instances, and problems: an 
   const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
   expect(withRedis).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(withRedis.stdout)).toMatchObject({
-    instances: [{ version: '1.0.0' }],
+    instances: [{ version: VERSION }],
     redis: { answers: true, version: expect.any(String) as string },
   });
   const another = (host: string, degraded: boolean) =>
@@ -207,11 +208,11 @@ describe('a store with the embedded database, in use', () => {
     expect({ code, problems: found.problems }).toEqual({ code: 0, problems: [] });
     expect(found).toMatchObject({
       database: { kind: 'embedded', state: 'running', postgres: expect.stringMatching(/^18\./) as string },
-      instances: [{ version: '1.0.0', pid: service.child.pid, state: 'running', degraded: false }],
+      instances: [{ version: VERSION, pid: service.child.pid, state: 'running', degraded: false }],
       redis: null,
     });
     const { stdout } = await runCommand(['status'], environment);
-    expect(stdout).toMatch(/^version +1\.0\.0\nkind +embedded\n[^]*\nmax connections +\d+\n/);
+    expect(stdout).toMatch(/^version +[\d.]+\nkind +embedded\n[^]*\nmax connections +\d+\n/);
     expect(stdout).toMatch(/\nsize +\d+\.\d MB\n\nversion +[^]*\n1\.0\.0 +\S+ +\d+ /);
   });
 

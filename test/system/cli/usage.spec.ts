@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import type { Commander } from '#libs/command-line';
 import { CliModule } from '../../../src/cli/cli.module';
 import { clientName } from '../../../src/modules/quotas/clients.command';
+import { VERSION } from '../../../src/program';
 import { complaint } from '../../support/command-line';
 import { useFolder } from '../../support/files';
 import { runCommand, useCommandLine } from './support/use-command-line';
@@ -199,7 +200,7 @@ describe('on a terminal', () => {
     ['keys rotate 1 --overlap 1h', { replaces: 1 }],
     ['audit --client gone', [{ actor: 'ann', action: 'client.deleted', client: 'gone', keyId: null }]],
     ['audit loud', [{ actor: 'key 7 (automatic)', action: 'key.banned' }]],
-    ['version', { version: '1.0.0' }],
+    ['version', { version: VERSION }],
   ])('%s --json is JSON, indented on a terminal of any width', async (command, expected) => {
     const text = await printed(`${command} --json`);
     const value = JSON.parse(text) as unknown;

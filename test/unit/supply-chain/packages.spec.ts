@@ -1,12 +1,18 @@
 import { execFileSync } from 'node:child_process';
+import { VERSION } from '../../../src/program';
 import { ROOT, type PackageFile, lockedPackages, read, readJson } from '../../support/files';
 
-const { dependencies, devDependencies, optionalDependencies, engines } =
+const { version, dependencies, devDependencies, optionalDependencies, engines } =
   readJson<PackageFile>('package.json');
 const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
 
 it('Every version is exact', () => {
   expect(Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+it('The program, the package and the lock file have the same version', () => {
+  const lockFile = readJson<PackageFile>('package-lock.json');
+  expect([VERSION, lockFile.version]).toEqual([version, version]);
 });
 
 it('The lock file has a digest for every package, and names no registry', () => {
