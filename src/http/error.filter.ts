@@ -57,7 +57,7 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
-      if (request.caller === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
+      if (request.client === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         await countWithinLimits(request, this.limiter);
         // Apply the access rule `public`, because a 404 for an unknown path needs no key.
         assertMayCall(request, 'public');
@@ -82,10 +82,10 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
-  const { is404, caller, server, url } = request;
-  // A malformed request is not counted, so its caller (set by `leaveUncounted`) has no decision of the rate limiter. Such
+  const { is404, client, server, url } = request;
+  // A malformed request is not counted, so its client (set by `leaveUncounted`) has no decision of the rate limiter. Such
   // a request gets the error that says what is malformed, and not a 404 or 405.
-  const isMalformed = caller !== undefined && caller.decision === undefined;
+  const isMalformed = client !== undefined && client.decision === undefined;
   if (!is404 || isMalformed) {
     return null;
   }

@@ -202,7 +202,7 @@ function logRequests(fastify: FastifyInstance): void {
 }
 
 function log(request: FastifyRequest, outcome: object): void {
-  const key = request.caller?.key;
+  const key = request.client?.key;
   request.log.info(
     {
       reqId: request.id,

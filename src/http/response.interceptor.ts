@@ -24,8 +24,8 @@ export async function writeHeaders(
   status: number,
 ): Promise<void> {
   // Requests for pages and health checks are not counted, so there are no rate limits to report. Only a malformed request
-  // for such a path has a caller (see `leaveUncounted`), because its response reports the limits of the IP address.
-  if (request.caller === undefined && request.isOutsideApi) {
+  // for such a path has a client (see `leaveUncounted`), because its response reports the limits of the IP address.
+  if (request.client === undefined && request.isOutsideApi) {
     return;
   }
   const limits = await limiter.headersFor(request, status);

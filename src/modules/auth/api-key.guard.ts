@@ -17,15 +17,15 @@ export class ApiKeyGuard implements CanActivate {
  * @param undeclared the rule for routes that declare none, such as pages and unknown paths
  * @throws ApiError if the key may not call the route
  */
-export function assertMayCall({ caller, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
+export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclared: AccessRule): void {
   const rule = routeOptions.config.access ?? undeclared;
   if (rule === 'public') {
     return;
   }
-  if (!caller?.key) {
-    throw caller?.refusal ?? MISSING_KEY;
+  if (!client?.key) {
+    throw client?.refusal ?? MISSING_KEY;
   }
-  if (rule !== 'any key' && !caller.key.scopes.includes(rule)) {
+  if (rule !== 'any key' && !client.key.scopes.includes(rule)) {
     throw new InsufficientScopeError(rule);
   }
 }
@@ -34,11 +34,11 @@ export function assertMayCall({ caller, routeOptions }: FastifyRequest, undeclar
  * Returns the key of a request. Call this function only in operations that require a key.
  * @throws Error if the request has no valid key
  */
-export function keyOf({ caller }: FastifyRequest): ClientKey {
-  if (!caller?.key) {
+export function keyOf({ client }: FastifyRequest): ClientKey {
+  if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');
   }
-  return caller.key;
+  return client.key;
 }
 
 export const ClientId = createParamDecorator(

@@ -116,8 +116,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Identifies the caller of a request by the cache alone, even by an outdated entry. While the database cannot be
-   * read, error responses report the rate limits of this caller.
+   * Identifies the client of a request by the cache alone, even by an outdated entry. While the database cannot be
+   * read, error responses report the rate limits of this client.
    */
   lastKnown(request: FastifyRequest): Identity {
     return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));

@@ -118,11 +118,11 @@ export class SunsetGuard implements CanActivate {
     if (deprecation === undefined) {
       return true;
     }
-    if (request.caller?.key) {
+    if (request.client?.key) {
       const { operationId } = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
         operationId: string;
       };
-      this.calls.record(request.caller.key.id, operationId);
+      this.calls.record(request.client.key.id, operationId);
     }
     if (isGone(deprecation, request)) {
       throw new OperationGoneError();

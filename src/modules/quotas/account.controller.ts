@@ -141,7 +141,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatusDto(keyOf(request).plan, await this.counters.read(request.caller!));
+    return toStatusDto(keyOf(request).plan, await this.counters.read(request.client!));
   }
 
   @Get('usage')

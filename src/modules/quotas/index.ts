@@ -59,7 +59,7 @@ class QuotaAdministrationModule {}
   imports: [
     QuotaAdministrationModule,
     // The throttler package needs one limit here. The numbers have no effect, because the guard uses the limits of the
-    // caller's plan instead.
+    // client's plan instead.
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],

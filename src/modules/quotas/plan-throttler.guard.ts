@@ -67,7 +67,7 @@ declare module 'fastify' {
   }
 }
 
-/** Decorates an operation that a caller with a valid key may call at any time, even over a limit or during a ban. */
+/** Decorates an operation that a client with a valid key may call at any time, even over a limit or during a ban. */
 export function CountedOnlyWithoutKey(): MethodDecorator {
   return applyDecorators(
     Access('any key'),
@@ -80,16 +80,16 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
 }
 
 /**
- * Identifies the caller of a request, and counts the request unless the operation counts only requests without a valid
+ * Identifies the client of a request, and counts the request unless the operation counts only requests without a valid
  * key (`CountedOnlyWithoutKey`) and this request has one.
  * @throws ApiError 429 or 403 if a limit or a ban refuses the request
  */
 export async function countWithinLimits(request: FastifyRequest, limiter: RequestLimiter): Promise<void> {
-  const caller = await limiter.identify(request);
-  if (caller.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
+  const client = await limiter.identify(request);
+  if (client.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
     return;
   }
-  const decision = await limiter.admit(caller);
+  const decision = await limiter.admit(client);
   if (decision.outcome !== 'allowed') {
     throw limitErrorOf(decision);
   }

@@ -36,10 +36,10 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
   app
     .getHttpAdapter()
     .getInstance()
-    .addHook('onResponse', ({ caller }, _reply, done) => {
-      if (caller?.decision) {
-        const { exhausted, outcome, isNewlyBanned, ban } = caller.decision;
-        const subject = caller.key === null ? 'address' : 'client';
+    .addHook('onResponse', ({ client }, _reply, done) => {
+      if (client?.decision) {
+        const { exhausted, outcome, isNewlyBanned, ban } = client.decision;
+        const subject = client.key === null ? 'address' : 'client';
         decisions.inc({ subject, decision: exhausted ?? outcome });
         if (isNewlyBanned) {
           bans.inc({ level: ban!.level });

@@ -6,10 +6,10 @@ import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
-import { type LimitedCaller, QuotaCounters } from './counters/quota-counters';
+import { type LimitSubject, QuotaCounters } from './counters/quota-counters';
 
-type RequestCaller = Identity &
-  LimitedCaller & {
+type RequestClient = Identity &
+  LimitSubject & {
     /** The counts after this request, for the rate limit headers. Undefined if the request was not counted. */
     decision?: QuotaStatus;
     isRefunded?: boolean;
@@ -17,7 +17,8 @@ type RequestCaller = Identity &
 
 declare module 'fastify' {
   interface FastifyRequest {
-    caller?: RequestCaller;
+    /** The client of the request. Without a valid key, the client is anonymous, and its IP address is known. */
+    client?: RequestClient;
   }
 }
 
@@ -36,27 +37,27 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.caller`. If the database fails, takes the client from the cache and then rejects, so that the error
+   * Sets `request.client`. If the database fails, takes the client from the cache and then rejects, so that the error
    * response can show the client's rate limits.
    */
-  async identify(request: FastifyRequest): Promise<RequestCaller> {
+  async identify(request: FastifyRequest): Promise<RequestClient> {
     try {
-      request.caller ??= callerOf(await this.authenticator.identify(request), request.ip);
-      return request.caller;
+      request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
+      return request.client;
     } catch (failure) {
-      request.caller = callerOf(this.authenticator.lastKnown(request), request.ip);
+      request.client = clientOf(this.authenticator.lastKnown(request), request.ip);
       throw failure;
     }
   }
 
-  async admit(caller: RequestCaller): Promise<QuotaStatus> {
-    caller.decision = await this.counters.take(caller);
-    return caller.decision;
+  async admit(client: RequestClient): Promise<QuotaStatus> {
+    client.decision = await this.counters.take(client);
+    return client.decision;
   }
 
   /** Makes the response to a malformed request report the rate limit of the IP address. The request is not counted. */
   leaveUncounted(request: FastifyRequest): void {
-    request.caller = addressCaller(request.ip);
+    request.client = anonymousClient(request.ip);
   }
 
   /**
@@ -64,24 +65,24 @@ export class RequestLimiter {
    * limit headers of the response.
    */
   async headersFor(
-    { caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>,
+    { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
     status: number,
   ): Promise<Record<string, string>> {
     const current =
-      caller?.decision === undefined
-        ? await this.statusOfUncounted(caller, ip)
-        : await this.statusAfter(caller, caller.decision, status);
+      client?.decision === undefined
+        ? await this.statusOfUncounted(client, ip)
+        : await this.statusAfter(client, client.decision, status);
     return rateLimitHeaders(current, this.clock.now());
   }
 
-  private async statusOfUncounted(caller: RequestCaller | undefined, ip: string): Promise<QuotaStatus> {
-    const address = addressCaller(ip);
+  private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
+    const address = anonymousClient(ip);
     // If the client's counts cannot be read, report the counts of the IP address, which do not depend on the database.
-    return this.counters.read(caller ?? address).catch(() => this.counters.read(address));
+    return this.counters.read(client ?? address).catch(() => this.counters.read(address));
   }
 
   private async statusAfter(
-    caller: RequestCaller,
+    client: RequestClient,
     decision: QuotaStatus,
     status: number,
   ): Promise<QuotaStatus> {
@@ -89,12 +90,12 @@ export class RequestLimiter {
       return decision;
     }
     try {
-      if (!caller.isRefunded && (status === 304 || status >= 500)) {
-        caller.isRefunded = true;
-        return await this.counters.refund(caller, decision);
+      if (!client.isRefunded && (status === 304 || status >= 500)) {
+        client.isRefunded = true;
+        return await this.counters.refund(client, decision);
       }
       if (this.clock.now() - decision.decidedAt > OUTDATED_MS) {
-        return await this.counters.read(caller);
+        return await this.counters.read(client);
       }
     } catch {
       // Ignore an error of this read, because the counts from the start of the request are good enough for the headers.
@@ -103,9 +104,9 @@ export class RequestLimiter {
   }
 }
 
-function callerOf({ key, refusal }: Identity, ip: string): RequestCaller {
+function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   if (key === null) {
-    return addressCaller(ip, refusal);
+    return anonymousClient(ip, refusal);
   }
   try {
     return { key, refusal, tracker: `client:${key.clientId}`, limits: limitsOf(key) };
@@ -114,7 +115,7 @@ function callerOf({ key, refusal }: Identity, ip: string): RequestCaller {
   }
 }
 
-export function addressCaller(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestCaller {
+export function anonymousClient(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestClient {
   return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
 }
 

@@ -7,12 +7,12 @@ import { until } from '../../support/eventually';
 import { tally } from '../../support/limits';
 import { ManualClock } from '../../support/manual-clock';
 import { redisStatus } from '../../../src/modules/quotas';
-import { addressCaller } from '../../../src/modules/quotas/request-limiter';
+import { anonymousClient } from '../../../src/modules/quotas/request-limiter';
 import type { QuotaStatus } from '../../../src/modules/quotas/rules/decision';
 import { newWindows, type Limits } from '../../../src/modules/quotas/rules/limits';
 import type { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
 import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-counters';
-import type { LimitedCaller, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
+import type { LimitSubject, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../support/redis-clock';
 import { RedisServer, freePort, useRedis } from '../../support/redis-server';
@@ -42,7 +42,7 @@ const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0
 let clients = 0;
 
 /** Of limits without a day an address, otherwise a client. */
-function aClient(limits: Limits): LimitedCaller {
+function aClient(limits: Limits): LimitSubject {
   clients += 1;
   const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
   return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };
@@ -200,7 +200,7 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
 });
 
 const LIMITS = { perMinute: 60, perDay: 100 };
-const remaining = async (counters: RedisCounters, client: LimitedCaller) =>
+const remaining = async (counters: RedisCounters, client: LimitSubject) =>
   (await counters.take(client)).windows[0]!.remaining;
 
 test('a connection that falls silent, but does not end, is replaced', async () => {
@@ -242,7 +242,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
   // In different states when the event loop becomes busy: not yet sent, sent, answered.
   for (let turn = 0; turn < 4; turn += 1) {
     if (turn > 0) await setImmediate();
-    taken.push(counters.take(addressCaller(`192.0.2.${turn}`)));
+    taken.push(counters.take(anonymousClient(`192.0.2.${turn}`)));
   }
   // Blocks the event loop, but leaves the processor to others.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, longerThanRedisMayTakeMs);
@@ -253,7 +253,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
 
 test('who only looks leaves nothing in Redis', async () => {
   const counters = await startCounters(patient(server.url), clock);
-  await counters.read(addressCaller('198.51.100.7'));
+  await counters.read(anonymousClient('198.51.100.7'));
   expect(await server.call('KEYS', '*198.51.100.7*')).toEqual([]);
 });
 
@@ -261,7 +261,7 @@ test('a user of Redis who may only run scripts is enough', async () => {
   const rights = ['resetkeys', '~petstore:*', '-@all', '+@read', '+@write', '+@scripting', '+time', '+ping'];
   await server.call('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
   const counters = await startCounters(patient(server.url.replace('//', '//shop:secret@')), clock);
-  expect((await counters.take(addressCaller('198.51.100.8'))).isLocal).toBe(false);
+  expect((await counters.take(anonymousClient('198.51.100.8'))).isLocal).toBe(false);
   expect(counters.isDegraded).toBe(false);
 });
 
@@ -269,7 +269,7 @@ test('without a Redis that answers, or with one that refuses the database, an in
   const refusing = `${server.url}/99`;
   for (const url of ['redis://127.0.0.1:1', refusing]) {
     const counters = await startCounters(patient(url), clock);
-    expect((await counters.take(addressCaller('198.51.100.9'))).isLocal).toBe(true);
+    expect((await counters.take(anonymousClient('198.51.100.9'))).isLocal).toBe(true);
     expect(counters.isDegraded).toBe(true);
   }
   expect((await redisStatus(refusing)).reason).toMatch('DB index is out of range');
@@ -324,7 +324,7 @@ describe('In a cluster', () => {
   const startPair = (url: string) => Promise.all([startCounters(url, clock), startCounters(url, clock)]);
 
   /** A new client whose counts this node holds. */
-  async function aClientOf(node: RedisServer): Promise<LimitedCaller> {
+  async function aClientOf(node: RedisServer): Promise<LimitSubject> {
     for (;;) {
       const client = aClient({ perMinute: LIMIT, perDay: 1_000 });
       if ((await holderOf(`petstore:{${client.tracker}}:counts`)) === node) return client;
@@ -332,12 +332,12 @@ describe('In a cluster', () => {
   }
 
   /** How many requests of each outcome there are, of that many at once of the client at each instance. */
-  async function outcomes(pair: RedisCounters[], client: LimitedCaller, requests: number) {
+  async function outcomes(pair: RedisCounters[], client: LimitSubject, requests: number) {
     const taken = pair.flatMap((counters) => Array.from({ length: requests }, () => counters.take(client)));
     return tally((await Promise.all(taken)).map(({ outcome }) => outcome));
   }
 
-  async function expectExact(pair: RedisCounters[], client: LimitedCaller): Promise<void> {
+  async function expectExact(pair: RedisCounters[], client: LimitSubject): Promise<void> {
     expect(await outcomes(pair, client, SHARE + 4)).toEqual({ allowed: LIMIT, limited: 8 });
   }
 

@@ -5,7 +5,7 @@ import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
 import { applyStep, type QuotaStatus, type Step, type TakenRequest } from '../rules/decision';
 import { copyOf, MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
-import { type LimitedCaller, QuotaCounters } from './quota-counters';
+import { type LimitSubject, QuotaCounters } from './quota-counters';
 
 const SWEEP_MS = MINUTE_MS;
 /**
@@ -29,7 +29,7 @@ interface ClientEntry {
 
 /** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
 export interface AllowedAlone {
-  caller: LimitedCaller;
+  subject: LimitSubject;
   /** Start of the minute, in unix milliseconds. */
   start: number;
   count: number;
@@ -53,7 +53,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries,
    * each with the full limit.
    */
-  private readonly clients = new LRUCache<number, ClientEntry, LimitedCaller>({
+  private readonly clients = new LRUCache<number, ClientEntry, LimitSubject>({
     ...cacheOptions(),
     fetchMethod: (_clientId, earlier, { context }) => this.readClient(context, earlier),
     noDeleteOnFetchRejection: true,
@@ -85,9 +85,9 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     clearInterval(this.sweeper);
   }
 
-  async apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
-    const { key, tracker, limits } = caller;
-    const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(caller);
+  async apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+    const { key, tracker, limits } = subject;
+    const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(subject);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
     // Let a read work on copies, because `applyStep` sets the counts of a minute or day that has ended to 0. While the
@@ -113,7 +113,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
-        allowed = { caller, start: current.minute.start, count: 0 };
+        allowed = { subject, start: current.minute.start, count: 0 };
         this.allowedAlone.set(tracker, allowed);
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
@@ -122,7 +122,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   }
 
   /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
-  startFrom({ key, tracker, limits }: LimitedCaller, counted: Windows): void {
+  startFrom({ key, tracker, limits }: LimitSubject, counted: Windows): void {
     const windows = countsForShare(counted, limits, this.instances);
     if (key === null) {
       this.addresses.set(tracker, windows);
@@ -136,11 +136,11 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     this.addresses.clear();
   }
 
-  private async windowsOf(caller: LimitedCaller): Promise<Windows> {
-    const { clientId, resetAt } = caller.key!;
+  private async windowsOf(subject: LimitSubject): Promise<Windows> {
+    const { clientId, resetAt } = subject.key!;
     let entry = this.clients.get(clientId);
     if (!entry?.isFromDatabase) {
-      entry = (await this.clients.fetch(clientId, { context: caller, forceRefresh: true }))!;
+      entry = (await this.clients.fetch(clientId, { context: subject, forceRefresh: true }))!;
     }
     if (resetAt > entry.resetAt) {
       Object.assign(entry, { windows: newWindows(), resetAt });
@@ -152,7 +152,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
    * Reads a client's counts from the database. If there is an earlier entry, keeps its count of the minute
    * (`ClientEntry.isFromDatabase` says why), unless an operator has reset the counts since then.
    */
-  private async readClient({ key, limits }: LimitedCaller, earlier?: ClientEntry): Promise<ClientEntry> {
+  private async readClient({ key, limits }: LimitSubject, earlier?: ClientEntry): Promise<ClientEntry> {
     const { resetAt } = key!;
     const { minute, day } = countsForShare(await this.records.windowsOf(key!), limits, this.instances);
     const keepsMinute = earlier !== undefined && earlier.resetAt >= resetAt;

@@ -4,11 +4,11 @@ import type { Limits } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 
 /**
- * The caller of a request: a client with a valid key, or an IP address. A limit applies to all keys of a client, a ban
- * to one key.
+ * The subject of limits: a client with a valid key or, for requests without such a key, an IP address. A limit applies to
+ * all keys of a client, a ban to one key.
  */
-export interface LimitedCaller {
-  /** The API key, read from the database less than a second ago. Null if the caller is an IP address. */
+export interface LimitSubject {
+  /** The API key, read from the database less than a second ago. Null if the subject is an IP address. */
   key: LimitedKey | null;
   tracker: string;
   limits: Limits;
@@ -30,28 +30,28 @@ export abstract class QuotaCounters {
    * Counts a request, refunds the request `taken`, or only reads the counts, atomically. A refunded request no longer
    * counts towards the limits. Saves nothing in the database.
    */
-  abstract apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
+  abstract apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
 
-  async take(caller: LimitedCaller): Promise<QuotaStatus> {
-    const status = await this.apply(caller, 'take');
-    if (caller.key !== null && status.outcome === 'allowed') {
-      this.records.count(caller.key.clientId, status.counted, 1);
+  async take(subject: LimitSubject): Promise<QuotaStatus> {
+    const status = await this.apply(subject, 'take');
+    if (subject.key !== null && status.outcome === 'allowed') {
+      this.records.count(subject.key.clientId, status.counted, 1);
       if (status.isLocal) this.records.flushSoon();
-    } else if (caller.key !== null && status.isNewlyBanned) {
-      this.records.saveBan(caller.key.id, status.ban!, status.decidedAt);
+    } else if (subject.key !== null && status.isNewlyBanned) {
+      this.records.saveBan(subject.key.id, status.ban!, status.decidedAt);
     }
     return status;
   }
 
-  async refund(caller: LimitedCaller, taken: TakenRequest): Promise<QuotaStatus> {
-    const status = await this.apply(caller, 'refund', taken);
-    if (caller.key !== null) {
-      this.records.count(caller.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
+  async refund(subject: LimitSubject, taken: TakenRequest): Promise<QuotaStatus> {
+    const status = await this.apply(subject, 'refund', taken);
+    if (subject.key !== null) {
+      this.records.count(subject.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
     }
     return status;
   }
 
-  read(caller: LimitedCaller): Promise<QuotaStatus> {
-    return this.apply(caller, 'read');
+  read(subject: LimitSubject): Promise<QuotaStatus> {
+    return this.apply(subject, 'read');
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../rules/bans';
 import { type Outcome, type QuotaStatus, statusOf, type Step } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
-import type { LimitedCaller } from './quota-counters';
+import type { LimitSubject } from './quota-counters';
 
 /**
  * Lua script with the rules of limits.ts, bans.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
@@ -177,7 +177,7 @@ interface ScriptResult {
 }
 
 /** Converts the times of a `ScriptResult` from the clock of Redis to the clock of this instance. */
-export function toQuotaStatus(json: string, { key, limits }: LimitedCaller, receivedAt: number): QuotaStatus {
+export function toQuotaStatus(json: string, { key, limits }: LimitSubject, receivedAt: number): QuotaStatus {
   const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;

@@ -7,7 +7,7 @@ import { newWindows, type Windows } from '../rules/limits';
 import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
 import { type ScriptArgument, toQuotaStatus } from './quota-script';
-import { type LimitedCaller, type LimitedKey, QuotaCounters } from './quota-counters';
+import { type LimitSubject, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
 /**
@@ -23,7 +23,7 @@ const RETRY_MS = 250;
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
 const REPORTED_AT_ONCE = 100;
-const PROBE: LimitedCaller = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
+const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
  * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts
@@ -76,17 +76,17 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     this.local.onModuleDestroy();
   }
 
-  async apply(caller: LimitedCaller, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
     const isShared = !this.isDegraded && !taken?.isLocal;
-    const shared = isShared ? await this.applyInRedis(caller, step, taken) : null;
+    const shared = isShared ? await this.applyInRedis(subject, step, taken) : null;
     if (shared !== null) {
-      this.local.startFrom(caller, shared.counted);
+      this.local.startFrom(subject, shared.counted);
       return shared;
     }
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
     const isElsewhere = step === 'refund' && !taken!.isLocal;
-    const alone = await this.local.apply(caller, isElsewhere ? 'read' : step, taken);
+    const alone = await this.local.apply(subject, isElsewhere ? 'read' : step, taken);
     alone.isLocal = true;
     return alone;
   }
@@ -98,27 +98,27 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * @throws the error of the database if the counts in the database cannot be read
    */
   private async applyInRedis(
-    caller: LimitedCaller,
+    subject: LimitSubject,
     step: Step,
     taken?: TakenRequest,
   ): Promise<QuotaStatus | null> {
     const ask = async (windows?: ScriptArgument['windows']) =>
-      this.ask(caller, step, { takenAt: taken?.takenAt, windows }).catch(() => {
+      this.ask(subject, step, { takenAt: taken?.takenAt, windows }).catch(() => {
         this.prober.wake();
         return undefined;
       });
-    const stored = caller.key && this.stored.memo(caller.key.clientId, { context: caller.key });
+    const stored = subject.key && this.stored.memo(subject.key.clientId, { context: subject.key });
     let answer = await ask(stored?.windows ? await stored.windows : undefined);
     if (answer === null) {
-      answer = await ask(await this.records.windowsOf(caller.key!));
+      answer = await ask(await this.records.windowsOf(subject.key!));
     }
     if (answer && stored) stored.windows = null;
-    return answer ? toQuotaStatus(answer, caller, this.clock.now()) : null;
+    return answer ? toQuotaStatus(answer, subject, this.clock.now()) : null;
   }
 
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
-    { key, tracker, limits }: LimitedCaller,
+    { key, tracker, limits }: LimitSubject,
     step: Step,
     more: Pick<ScriptArgument, 'takenAt' | 'windows' | 'alone'> = {},
   ): Promise<string | null> {
@@ -139,7 +139,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   /** Adds the requests that were allowed while Redis was unavailable to the counts in Redis. */
   private async reportAllowedAlone(): Promise<void> {
     const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
-    const sums: [LimitedCaller, Windows][] = [];
+    const sums: [LimitSubject, Windows][] = [];
     while (waiting.length > 0) {
       const some = waiting.splice(0, REPORTED_AT_ONCE);
       sums.push(...(await Promise.all(some.map((allowed) => this.report(allowed)))));
@@ -148,19 +148,19 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     sums.forEach((sum) => this.local.startFrom(...sum));
   }
 
-  private async report(allowed: AllowedAlone): Promise<[LimitedCaller, Windows]> {
-    const { caller, ...reported } = allowed;
-    let answer = await this.ask(caller, 'read', { alone: reported });
+  private async report(allowed: AllowedAlone): Promise<[LimitSubject, Windows]> {
+    const { subject, ...reported } = allowed;
+    let answer = await this.ask(subject, 'read', { alone: reported });
     // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, only pass
     // the client's counts from the database, because these counts already contain the requests that were allowed in
     // memory.
-    answer ??= await this.ask(caller, 'read', { windows: await this.records.windowsOf(caller.key!) });
+    answer ??= await this.ask(subject, 'read', { windows: await this.records.windowsOf(subject.key!) });
     // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more
     // requests in memory while Redis answered.
     allowed.count -= reported.count;
-    const { counted } = toQuotaStatus(answer!, caller, this.clock.now());
-    if (caller.key !== null) this.records.count(caller.key.clientId, counted, 0);
-    return [caller, counted];
+    const { counted } = toQuotaStatus(answer!, subject, this.clock.now());
+    if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);
+    return [subject, counted];
   }
 
   private async probe(): Promise<void> {

@@ -4,7 +4,7 @@ import { copyOf, type Limits, refund, rollWindows, take, WINDOW_MS } from './lim
 import type { WindowName, Windows, WindowStatus } from './limits';
 
 /**
- * What to do with the counts of a caller: count a request, subtract a counted request again, or only read the counts.
+ * What to do with the counts of a client or an address: count a request, subtract a counted request again, or only read the counts.
  */
 export type Step = 'take' | 'refund' | 'read';
 
@@ -35,8 +35,8 @@ export interface QuotaStatus {
   counted: Windows;
   ban: Readonly<BanState> | null;
   /**
-   * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity for a
-   * caller without a key, because only keys are banned.
+   * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity if there
+   * is no key, because only keys are banned.
    */
   refusalsBeforeBan: number;
   /** During a ban, the time at which requests are accepted again, otherwise null. */
@@ -63,7 +63,7 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
-/** Copies the counts and the ban, because other requests may change them before the caller reads the status. */
+/** Copies the counts and the ban, because other requests may change them before the status is read. */
 export function statusOf(
   { windows: counted, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,

@@ -2,8 +2,8 @@ import { ManualClock } from '../../../support/manual-clock';
 import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
-import { addressCaller } from '../../../../src/modules/quotas/request-limiter';
-import type { LimitedCaller, LimitedKey } from '../../../../src/modules/quotas/counters/quota-counters';
+import { anonymousClient } from '../../../../src/modules/quotas/request-limiter';
+import type { LimitSubject, LimitedKey } from '../../../../src/modules/quotas/counters/quota-counters';
 
 const MINUTE = 60_000;
 
@@ -44,7 +44,7 @@ afterEach(() => {
 
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 
-type KeyedClient = LimitedCaller & { key: LimitedKey };
+type KeyedClient = LimitSubject & { key: LimitedKey };
 
 function aClient(id: number, perMinute = 60): KeyedClient {
   const key = { id: id + 1_000, clientId: id, ban: NEVER_BANNED, resetAt: 0 };
@@ -56,12 +56,12 @@ function changed(client: KeyedClient, key: Partial<LimitedKey>): KeyedClient {
   return { ...client, key: { ...client.key, ...key } };
 }
 
-async function takeTimes(count: number, client: LimitedCaller): Promise<void> {
+async function takeTimes(count: number, client: LimitSubject): Promise<void> {
   for (let request = 0; request < count; request += 1) await counters.take(client);
 }
 
 it('A client that returns after ten idle minutes is read again, and keeps the count and the refunds of its day', async () => {
-  const client: LimitedCaller = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
+  const client: LimitSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
   const remaining: number[] = [];
   for (let request = 0; request < 4; request += 1) {
     const { windows } = await counters.refund(client, await counters.take(client));
@@ -94,17 +94,17 @@ it('What the database says of a key applies only if it is a later change', async
 });
 
 it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
-  await counters.take(addressCaller('192.0.2.1'));
-  const { limits } = addressCaller('192.0.2.1');
+  await counters.take(anonymousClient('192.0.2.1'));
+  const { limits } = anonymousClient('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
     counters.startFrom({ key: null, tracker: `network ${network}`, limits }, newWindows());
   }
-  const { windows } = await counters.take(addressCaller('192.0.2.1'));
+  const { windows } = await counters.take(anonymousClient('192.0.2.1'));
   expect(windows[0]!.remaining).toBe(59);
 });
 
 describe('one of three instances that count alone', () => {
-  const free: LimitedCaller = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
+  const free: LimitSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
 
   beforeEach(() => {
     counters.onModuleDestroy();
@@ -154,7 +154,7 @@ describe('one of three instances that count alone', () => {
       records.saved.set(1, { minute, day });
       counters.clear();
       expect((await counters.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
-      const address = addressCaller('192.0.2.1');
+      const address = anonymousClient('192.0.2.1');
       counters.startFrom(address, { minute, day });
       expect((await counters.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
     },
@@ -189,5 +189,5 @@ it.each([
   ['any other invalid address as the same one', 'x'.repeat(5_000), 'unknown'],
   ['a missing address as the same one', '', 'unknown'],
 ])('an address counts %s', (_rule, ip, address) => {
-  expect(addressCaller(ip).tracker).toBe(`address:${address}`);
+  expect(anonymousClient(ip).tracker).toBe(`address:${address}`);
 });
