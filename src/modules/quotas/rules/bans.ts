@@ -73,7 +73,15 @@ export function nextBanMs(ban: StoredBan, now: number): number {
   return BAN_DURATIONS_MS[index] ?? 0;
 }
 
-export function refusalsBeforeBan(ban: BanState, perMinute: number, now: number): number {
+interface Refusal {
+  /** The plan's limit per minute. */
+  perMinute: number;
+  /** When the exceeded limit resets. */
+  windowEnd: number;
+  now: number;
+}
+
+export function refusalsBeforeBan(ban: BanState, { perMinute, now }: Omit<Refusal, 'windowEnd'>): number {
   const inSeries = isInSeries(ban, now) ? ban.refusals : 0;
   return Math.max(ALWAYS_TOLERATED, Math.floor(perMinute / 2)) + 1 - inSeries;
 }
@@ -82,19 +90,15 @@ function isInSeries({ seriesStart, seriesEnd }: BanState, now: number): boolean 
   return now >= seriesStart && now < seriesEnd;
 }
 
-/**
- * Counts a refusal.
- * @param windowEnd when the exceeded limit resets
- * @returns true if the key is now banned
- */
-export function countRefusal(ban: BanState, now: number, windowEnd: number, perMinute: number): boolean {
+/** Counts a refusal. Returns true if the key is now banned. */
+export function countRefusal(ban: BanState, { perMinute, windowEnd, now }: Refusal): boolean {
   if (!isInSeries(ban, now)) {
     ban.refusals = 0;
     ban.seriesStart = now;
     ban.seriesEnd = Math.min(now + SERIES_MS, windowEnd);
   }
   if (now >= ban.seriesStart + NOTICE_MS) ban.refusals += 1;
-  if (refusalsBeforeBan(ban, perMinute, now) > 0) return false;
+  if (refusalsBeforeBan(ban, { perMinute, now }) > 0) return false;
   const level = Math.min(banLevel(ban, now) + 1, BAN_DURATIONS_MS.length);
   const started = { level, bannedUntil: now + nextBanMs(ban, now), byOperator: false };
   Object.assign(ban, started, { refusals: 0, seriesStart: 0, seriesEnd: 0 });

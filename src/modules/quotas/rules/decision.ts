@@ -59,7 +59,8 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
   const exhausted = take(windows, limits, now);
   if (exhausted === null) return statusOf(state, 'allowed');
-  const isNewlyBanned = ban !== null && !isShare && countRefusal(ban, now, exhausted.resetAt, perMinute);
+  const isNewlyBanned =
+    ban !== null && !isShare && countRefusal(ban, { perMinute, windowEnd: exhausted.resetAt, now });
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
@@ -78,7 +79,7 @@ export function statusOf(
     windows,
     counted: copyOf(counted),
     ban: ban && { ...ban },
-    refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, perMinute, now),
+    refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, { perMinute, now }),
     acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, windows) : null,
     decidedAt: now,
     takenAt: now,

@@ -18,7 +18,7 @@ const FREE = 60;
 const BANNING = 31;
 
 function refuse(ban: BanState, now: number, windowEnd = Infinity, perMinute = FREE): boolean {
-  return countRefusal(ban, now, windowEnd, perMinute);
+  return countRefusal(ban, { perMinute, windowEnd, now });
 }
 
 /** One refusal that begins a series, and those that count. @returns when they were refused */
