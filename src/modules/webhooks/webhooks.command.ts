@@ -142,7 +142,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async deliveries(id: number, options: OutputOptions & { limit: number }): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
-    const { entries } = await this.webhooks.listDeliveries(id, clientId, { limit: options.limit });
+    const { entries } = await this.webhooks.listDeliveries(id, { limit: options.limit }, clientId);
     const lessImportant = ['eventId', 'createdAt', 'responseStatus', 'lastAttemptAt', 'type'];
     printMany(entries.map(describeDelivery), options, 'There are no deliveries.', lessImportant);
   }

@@ -65,7 +65,7 @@ export class WebhooksController {
     response: { description: 'One page of webhooks.', page: WebhookDto, example: [WEBHOOK] },
   })
   list(@Query() query: PageQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
-    return this.webhooks.list(clientId, query);
+    return this.webhooks.list(query, clientId);
   }
 
   @Post()
@@ -176,7 +176,7 @@ export class WebhooksController {
     @Query() query: ListDeliveriesQuery,
     @ClientId() clientId: number,
   ): Promise<Page<DeliveryDto>> {
-    return this.webhooks.listDeliveries(id, clientId, query);
+    return this.webhooks.listDeliveries(id, query, clientId);
   }
 
   @Post(':webhookId/deliveries/:deliveryId/retry')

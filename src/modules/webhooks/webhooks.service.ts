@@ -62,7 +62,7 @@ export class WebhooksService {
     private readonly policy: AddressPolicy,
   ) {}
 
-  async list(clientId: number, query: PageQuery): Promise<Page<WebhookDto>> {
+  async list(query: PageQuery, clientId: number): Promise<Page<WebhookDto>> {
     return this.pages.read(rangeOf(query), clientId, clientId);
   }
 
@@ -152,7 +152,7 @@ export class WebhooksService {
    * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only
    * within a status.
    */
-  async listDeliveries(id: number, clientId: number, query: ListDeliveriesQuery): Promise<Page<DeliveryDto>> {
+  async listDeliveries(id: number, query: ListDeliveriesQuery, clientId: number): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
     const { after, limit } = rangeOf(query);
     const table = this.database.table(WebhookDelivery);
