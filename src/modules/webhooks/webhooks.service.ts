@@ -185,9 +185,10 @@ export class WebhooksService {
         lastAttemptAt: null,
         responseStatus: null,
         error: null,
-        ...dueNow(state, webhook),
+        ...dueNow(state),
       };
       state.insert(WebhookDelivery, id, delivery);
+      endProbePause(state, webhook);
       return toDeliveryDto(delivery, webhook);
     });
   }
@@ -199,8 +200,9 @@ export class WebhooksService {
       if (delivery?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
       }
-      const due: WebhookDelivery = { ...delivery, ...dueNow(state, webhook) };
+      const due: WebhookDelivery = { ...delivery, ...dueNow(state) };
       state.update(WebhookDelivery, deliveryId, due);
+      endProbePause(state, webhook);
       return toDeliveryDto(due, webhook);
     });
   }
@@ -251,8 +253,11 @@ function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
   return webhook;
 }
 
-/** Makes a delivery due at once, even if the webhook has to wait after a failed attempt. */
-function dueNow(state: State, webhook: Webhook): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
+function dueNow({ now }: State): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {
+  return { status: 'pending', attempts: 0, dueAt: now };
+}
+
+/** Lets a webhook that is not proven yet get its next delivery now, without the pause after its last failed attempt. */
+function endProbePause(state: State, webhook: Webhook): void {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
-  return { status: 'pending', attempts: 0, dueAt: state.now };
 }
