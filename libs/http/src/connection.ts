@@ -28,7 +28,8 @@ const JOINED_CHUNKS_BYTES = 4_096;
  */
 const STRING_FACTOR = 2;
 
-export interface Caller {
+/** The connections of one caller, added up. */
+export interface ConnectionTally {
   connections: number;
   heldBytes: number;
 }
@@ -175,7 +176,7 @@ export class Connection {
 
   constructor(
     readonly socket: Socket,
-    readonly caller: Caller | undefined,
+    readonly tally: ConnectionTally | undefined,
     private readonly onChange: (connection: Connection, addedBytes: number) => void,
     onRequest: (connection: Connection, request: AccountedRequest, keepAlive: boolean) => number,
   ) {

@@ -4,8 +4,8 @@ import { Server as NetServer, type Socket } from 'node:net';
 import {
   type AccountedRequest,
   type AccountedResponse,
-  type Caller,
   Connection,
+  type ConnectionTally,
   STOP_PARSING,
   isSent,
 } from './connection';
@@ -46,7 +46,7 @@ export type Refusal = 'memory' | 'address' | 'total';
 /** The connections of a server, with limits on number and memory. Each connection handles one request at a time. */
 export class Connections {
   private readonly all = new Map<Socket, Connection>();
-  private readonly callers = new Map<string, Caller>();
+  private readonly tallies = new Map<string, ConnectionTally>();
   private readonly total = { heldBytes: 0 };
   maxHeldBytes = MAX_HELD_BYTES;
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
@@ -55,54 +55,54 @@ export class Connections {
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
-   * @param callerOf returns the name of the caller behind an address, or undefined for a trusted proxy, which has many
+   * @param callerNameOf returns the name of the caller behind an address, or undefined for a trusted proxy, which has many
    * callers
    */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
-    callerOf: (address: string) => string | undefined,
+    callerNameOf: (address: string) => string | undefined,
   ) {
     server.maxConnections = MAX_CONNECTIONS;
     // Keep a connection open when the caller closes only its sending side, because the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('drop', () => this.noteRefusal('total'));
     server.on('connection', (socket: Socket) => {
-      const name = callerOf(socket.remoteAddress ?? '');
-      const caller =
-        name === undefined ? undefined : (this.callers.get(name) ?? { connections: 0, heldBytes: 0 });
-      if (caller !== undefined && caller.connections >= server.maxConnections / 2) {
+      const name = callerNameOf(socket.remoteAddress ?? '');
+      const tally =
+        name === undefined ? undefined : (this.tallies.get(name) ?? { connections: 0, heldBytes: 0 });
+      if (tally !== undefined && tally.connections >= server.maxConnections / 2) {
         socket.destroy();
         this.noteRefusal('address');
         return;
       }
       const connection = new Connection(
         socket,
-        caller,
+        tally,
         (...changed) => this.account(...changed),
         (...arrived) => this.admit(...arrived),
       );
       this.all.set(socket, connection);
-      if (caller !== undefined) {
-        caller.connections += 1;
-        this.callers.set(name!, caller);
+      if (tally !== undefined) {
+        tally.connections += 1;
+        this.tallies.set(name!, tally);
       }
       socket.once('close', () => {
         this.all.delete(socket);
-        if (caller !== undefined && (caller.connections -= 1) === 0) {
-          this.callers.delete(name!);
+        if (tally !== undefined && (tally.connections -= 1) === 0) {
+          this.tallies.delete(name!);
         }
       });
     });
   }
 
   private account(changed: Connection, addedBytes: number): void {
-    const { caller } = changed;
+    const { tally } = changed;
     this.total.heldBytes += addedBytes;
-    if (caller !== undefined) {
-      caller.heldBytes += addedBytes;
+    if (tally !== undefined) {
+      tally.heldBytes += addedBytes;
     }
-    if (addedBytes > 0 && caller !== undefined && caller.heldBytes > this.maxHeldBytes / 2) {
-      this.keepWithin(this.maxHeldBytes / 2, caller, changed);
+    if (addedBytes > 0 && tally !== undefined && tally.heldBytes > this.maxHeldBytes / 2) {
+      this.keepWithin(this.maxHeldBytes / 2, tally, changed);
     }
     if (addedBytes > 0 && this.total.heldBytes > this.maxHeldBytes) {
       this.keepWithin(this.maxHeldBytes, this.total, changed);
@@ -115,8 +115,8 @@ export class Connections {
    * @param changed the connection whose memory has grown, probably because Node's parser has just read a request. If this
    * connection is closed, `destroy` must not free its parser at once, because the parser may still be running
    */
-  private keepWithin(maximum: number, sum: Pick<Caller, 'heldBytes'>, changed: Connection): void {
-    const all = [...this.all.values()].filter(({ caller }) => sum === this.total || sum === caller);
+  private keepWithin(maximum: number, sum: Pick<ConnectionTally, 'heldBytes'>, changed: Connection): void {
+    const all = [...this.all.values()].filter(({ tally }) => sum === this.total || sum === tally);
     all.forEach((connection) => connection.settle());
     if (sum.heldBytes > maximum) {
       for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
