@@ -139,8 +139,8 @@ export class Database {
     ) as EntityTable<Row>;
   }
 
-  find<Row extends object>(entity: EntityTarget<Row>, id: number, caller?: number): Promise<Row | null> {
-    return this.reads.readByKey(this.table(entity).byId, id, caller);
+  find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId?: number): Promise<Row | null> {
+    return this.reads.readByKey(this.table(entity).byId, id, callerId);
   }
 }
 

@@ -30,7 +30,7 @@ export {
   loggableError,
   violates,
 } from './engine/postgres-errors';
-export { SERVICE_CALLER } from './engine/reads';
+export { SERVICE_CALLER_ID } from './engine/reads';
 export { Insert } from './engine/insert';
 export type { SharedRead, Statement, StoredRow } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

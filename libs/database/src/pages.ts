@@ -97,7 +97,7 @@ export class PageReader<Row extends object, Filters, Page> {
     private readonly toPage: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  read({ after, limit }: PageRange, filters: Filters, caller?: number): Promise<Page> {
+  read({ after, limit }: PageRange, filters: Filters, callerId?: number): Promise<Page> {
     const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
     const parameter: Parameter = (value, type) => {
@@ -109,7 +109,7 @@ export class PageReader<Row extends object, Filters, Page> {
       parameter(after.name ?? '', 'text');
     }
     const pages = getOrInsert(this.pages, JSON.stringify(selection), () => this.sharedRead(selection, types));
-    return this.database.reads.readByKey(pages, JSON.stringify(values), caller);
+    return this.database.reads.readByKey(pages, JSON.stringify(values), callerId);
   }
 
   private sharedRead(selection: Selection, types: readonly ValueType[]): SharedRead<string, Page> {

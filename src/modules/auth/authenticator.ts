@@ -16,7 +16,7 @@ const MAX_KNOWN = 100_000;
  * The caller id of key look-ups. Reads are scheduled round-robin by caller. Key look-ups have a caller id of their own,
  * so that many reads of one client do not delay look-ups.
  */
-const KEY_LOOKUP_CALLER = -1;
+const KEY_LOOKUP_CALLER_ID = -1;
 /**
  * How long a key is cached, in milliseconds. The time is shorter than a second, because a changed key must take effect
  * within a second.
@@ -83,7 +83,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     noDeleteOnFetchRejection: true,
     fetchMethod: async (digest, _outdated, { options }) => {
       const start = performance.now();
-      const read = await this.database.reads.readByKey(KEYS, digest, KEY_LOOKUP_CALLER);
+      const read = await this.database.reads.readByKey(KEYS, digest, KEY_LOOKUP_CALLER_ID);
       // Count the age of an entry from the start of the read, because the key may change during the read.
       options.ttl = Math.max(1, FRESH_MS - (performance.now() - start));
       return read;

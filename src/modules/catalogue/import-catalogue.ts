@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Database, type CommandSource, SERVICE_CALLER, isDatabaseUnavailable } from '#libs/database';
+import { Database, type CommandSource, SERVICE_CALLER_ID, isDatabaseUnavailable } from '#libs/database';
 import { ApiError, ValidationFailedError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
@@ -309,14 +309,14 @@ class ImportRun {
    * space, and the line's idempotency key, which contains the id of the import and the number of the line.
    */
   private nameOf(line: string): string {
-    return `${SERVICE_CALLER} ${this.outcome.run} ${line}`;
+    return `${SERVICE_CALLER_ID} ${this.outcome.run} ${line}`;
   }
 
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
   private sourceOf({ number }: NumberedLine): CommandSource {
     const line = String(number);
     const keyed = new KeyedRequest(this.nameOf(line), line, 201);
-    return { caller: SERVICE_CALLER, wrap: (command) => keyed.once(command) };
+    return { callerId: SERVICE_CALLER_ID, wrap: (command) => keyed.once(command) };
   }
 
   private async create(line: NumberedLine): Promise<void> {

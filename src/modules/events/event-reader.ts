@@ -127,19 +127,19 @@ export class EventReader {
   /**
    * Returns up to `most` events after a position, and at most 256 KiB. With a filter, a page may have fewer events
    * although more follow, because one read examines at most MAX_SEARCHED events.
-   * @param caller id of the client that reads; undefined for the service itself
+   * @param clientId id of the client that reads; undefined for the service itself
    */
   async pageAfter(
     from: FeedPosition,
     { type, petId }: EventFilter,
     most: number,
-    caller?: number,
+    clientId?: number,
   ): Promise<EventPage> {
-    const end = await this.feedEnd(caller);
+    const end = await this.feedEnd(clientId);
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = await this.database.reads.read({ text: PAGE, values }, caller, mayReadThousands);
+    const [row] = await this.database.reads.read({ text: PAGE, values }, clientId, mayReadThousands);
     const [newest, isKnown, events, ...reachedAt] = row!;
     if (isKnown || position === FEED_START.position) {
       const reached = positionOf(reachedAt) ?? from;
@@ -147,9 +147,9 @@ export class EventReader {
       return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
-      return this.pageAfter(FEED_START, { type, petId }, most, caller);
+      return this.pageAfter(FEED_START, { type, petId }, most, clientId);
     }
-    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, caller);
+    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, clientId);
     return { events: [], reached: positionOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
@@ -160,14 +160,14 @@ export class EventReader {
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  async lastPosition(caller?: number): Promise<FeedPosition> {
-    const values = [await this.feedEnd(caller)];
-    const [row] = await this.database.reads.read({ text: LAST, values }, caller, false);
+  async lastPosition(clientId?: number): Promise<FeedPosition> {
+    const values = [await this.feedEnd(clientId)];
+    const [row] = await this.database.reads.read({ text: LAST, values }, clientId, false);
     return positionOf(row) ?? FEED_START;
   }
 
-  private feedEnd(caller?: number): Promise<number> {
-    return this.database.reads.readByKey(END, null, caller);
+  private feedEnd(clientId?: number): Promise<number> {
+    return this.database.reads.readByKey(END, null, clientId);
   }
 }
 

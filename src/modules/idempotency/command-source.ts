@@ -17,7 +17,7 @@ declare module 'fastify' {
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, commandSource: source = { caller: keyOf(request).clientId } } = request;
+  const { headers, commandSource: source = { callerId: keyOf(request).clientId } } = request;
   if (request.routeOptions.config.checksConditions) {
     return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
   }

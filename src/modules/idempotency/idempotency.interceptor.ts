@@ -36,15 +36,15 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const { clientId: caller } = keyOf(request);
+    const { clientId } = keyOf(request);
     const fingerprint = fingerprintOf(request);
     const isSame = (kept: string) => kept === fingerprint || kept === earlierFingerprintOf(request);
-    const keyed = new KeyedRequest(`${caller} ${key}`, fingerprint, reply.statusCode, isSame);
+    const keyed = new KeyedRequest(`${clientId} ${key}`, fingerprint, reply.statusCode, isSame);
     if (this.running.has(keyed.name)) {
       throw new IdempotencyInProgressError();
     }
     this.running.add(keyed.name);
-    const source: CommandSource = { caller, wrap: (command) => keyed.once(command) };
+    const source: CommandSource = { callerId: clientId, wrap: (command) => keyed.once(command) };
     request.commandSource = source;
     const report = () => {
       if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');

@@ -107,7 +107,7 @@ export class OrdersService {
    * order, so it needs the pet's id before it reads the order. The id stays right, because the pet of an order never changes.
    */
   private async petOf(id: number, source: CommandSource): Promise<number> {
-    return (await this.get(id, source.caller)).petId;
+    return (await this.get(id, source.callerId)).petId;
   }
 }
 

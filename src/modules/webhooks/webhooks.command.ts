@@ -124,7 +124,7 @@ export class WebhooksCommand extends CommandGroup {
   })
   async test(id: number, options: OutputOptions): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
-    const { id: deliveryId, eventId } = await this.webhooks.test(id, { caller: clientId });
+    const { id: deliveryId, eventId } = await this.webhooks.test(id, { callerId: clientId });
     const isPaused = (await this.endOfPause(id)) > Date.now() + TEST_MS;
     const attempt = isPaused ? undefined : await this.attemptOf(deliveryId);
     const { responseStatus: status, error } = attempt ?? { error: await this.reasonUnsent(id) };

@@ -72,7 +72,7 @@ export class WebhooksService {
 
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
   create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
-    const { caller: clientId } = source;
+    const { callerId: clientId } = source;
     const created = this.commands.execute(source, {
       needs: [ClientOperations.lock(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
       decide: (state): WebhookWithSecretDto => {
@@ -128,7 +128,7 @@ export class WebhooksService {
     return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        const webhook = owned(state.find(Webhook, id), id, source.caller);
+        const webhook = owned(state.find(Webhook, id), id, source.callerId);
         source.assertPrecondition?.(toWebhookDto(webhook));
         state.delete(Webhook, id);
       },
@@ -215,7 +215,7 @@ export class WebhooksService {
   ): Promise<Result> {
     return this.commands.execute(source, {
       needs: [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
-      decide: (state) => decide(owned(state.find(Webhook, id), id, source.caller), state),
+      decide: (state) => decide(owned(state.find(Webhook, id), id, source.callerId), state),
     });
   }
 

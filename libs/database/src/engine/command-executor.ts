@@ -70,7 +70,7 @@ export class CommandExecutor {
    * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
   execute<Result>(source: CommandSource, command: Command<Result>): Promise<Result> {
-    return this.queue.add(source.caller, { command: source.wrap?.(command) ?? command });
+    return this.queue.add(source.callerId, { command: source.wrap?.(command) ?? command });
   }
 
   private start(): void {

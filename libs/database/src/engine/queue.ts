@@ -10,7 +10,7 @@ interface FairQueueOptions {
 export class OverloadedError extends Error {}
 
 export interface Waiting {
-  caller: number;
+  callerId: number;
   /** The number of the round in which the item is taken from the queue (see `FairQueue`). */
   round: number;
   since: number;
@@ -65,11 +65,11 @@ export class FairQueue<Item extends object> {
    * @throws the error that the user of the queue passes to the item's `reject`; OverloadedError if the queue is full or the
    * item waits for too long
    */
-  add<Result>(caller: number, item: Item): Promise<Result> {
+  add<Result>(callerId: number, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let [waiting, round] = [0, this.served.has(caller) ? this.round + 1 : this.round];
+      let [waiting, round] = [0, this.served.has(callerId) ? this.round + 1 : this.round];
       for (const other of this.items) {
-        if (other.caller === caller) {
+        if (other.callerId === callerId) {
           waiting += 1;
           round = Math.max(round, other.round + 1);
         }
@@ -81,7 +81,7 @@ export class FairQueue<Item extends object> {
       // Add the queue's properties to the item itself, because copying the item would take longer than the rest of this
       // function.
       const entry = item as Item & Waiting;
-      entry.caller = caller;
+      entry.callerId = callerId;
       entry.round = round;
       entry.since = performance.now();
       entry.context = new AsyncResource(this.name);
@@ -124,7 +124,7 @@ export class FairQueue<Item extends object> {
         this.round = item.round;
         this.served = new Set();
       }
-      this.served.add(item.caller);
+      this.served.add(item.callerId);
       taken.push(item);
       return false;
     });

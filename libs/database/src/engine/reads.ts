@@ -2,8 +2,8 @@ import { FairQueue, type Waiting, startedRecently } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
-/** The caller id of reads that the service makes for itself and not for a client. */
-export const SERVICE_CALLER: number = 0;
+/** The caller id of reads and commands that the service makes for itself. */
+export const SERVICE_CALLER_ID: number = 0;
 
 /**
  * Maximum number of statements that are sent together on one connection. PostgreSQL executes these statements one after
@@ -55,28 +55,32 @@ export class Reads {
     private readonly withSession: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, caller = SERVICE_CALLER): Promise<Result> {
-    return this.add(caller, { kind: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
+  readByKey<Key, Result>(
+    read: SharedRead<Key, Result>,
+    key: Key,
+    callerId = SERVICE_CALLER_ID,
+  ): Promise<Result> {
+    return this.add(callerId, { kind: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
   /**
    * Runs a statement. If several callers request the same text with the same values, the statement is executed once,
    * and all these callers get its rows.
-   * @param caller the id of the client for which the read is made; by default the service itself
-   * @param isSlow true if the read may scan thousands of rows; each client may run one slow read at a time
+   * @param callerId the caller for which the read is made; by default the service itself
+   * @param isSlow true if the read may scan thousands of rows; each caller may run one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
-  read(statement: Statement, caller = SERVICE_CALLER, isSlow = true): Promise<StoredRow[]> {
+  read(statement: Statement, callerId = SERVICE_CALLER_ID, isSlow = true): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       statementFor: () => statement,
       resultsOf: (rows) => [rows],
     };
     const kind = `${statement.text} ${JSON.stringify(statement.values)}`;
-    return this.add(caller, { kind, read, key: null, isSlow: isSlow && caller !== SERVICE_CALLER });
+    return this.add(callerId, { kind, read, key: null, isSlow: isSlow && callerId !== SERVICE_CALLER_ID });
   }
 
-  private add<Result>(caller: number, entry: Entry): Promise<Result> {
-    const result = this.queue.add<Result>(caller, entry);
+  private add<Result>(callerId: number, entry: Entry): Promise<Result> {
+    const result = this.queue.add<Result>(callerId, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
       // Send the read at once instead of collecting more reads for one round trip. Last time only one read was waiting,
       // so that more reads are unlikely to come.
@@ -121,7 +125,7 @@ export class Reads {
       const mayStart =
         groups.size < MAX_TOGETHER &&
         !recent.some((sent) => sent.pending.has(kind)) &&
-        !(entry.isSlow && this.hasSlow(entry.caller, groups));
+        !(entry.isSlow && this.hasSlow(entry.callerId, groups));
       if (mayStart) {
         groups.set(kind, { entries: [entry], keys: new Set([key]) });
       }
@@ -135,9 +139,9 @@ export class Reads {
    * True if a slow statement of this caller is running. Each caller may run one slow statement at a time, so that a few
    * callers cannot take all connections.
    */
-  private hasSlow(caller: number, next: SentReads['pending']): boolean {
+  private hasSlow(callerId: number, next: SentReads['pending']): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
-      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.caller === caller),
+      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.callerId === callerId),
     );
   }
 

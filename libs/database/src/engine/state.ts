@@ -70,10 +70,10 @@ export class Rejection {
 }
 
 export interface CommandSource {
-  /** The id of the client that sent the command. The queue takes commands from each client in turn. */
-  caller: number;
+  /** A number that identifies the caller that sent the command. The queue takes commands from each caller in turn. */
+  callerId: number;
   /**
-   * Throws an error if the resource does not meet a condition that the client has set for the change, such as an
+   * Throws an error if the resource does not meet a condition that the caller has set for the change, such as an
    * expected ETag.
    */
   assertPrecondition?(resource: object): void;

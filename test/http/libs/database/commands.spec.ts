@@ -37,7 +37,7 @@ async function failNext(petId: number, count: number, code = 'P0001'): Promise<v
 
 describe('concurrent commands', () => {
   const place = (body: NewOrderDto): Promise<OrderDto> =>
-    service.app.get(OrdersService).place(body, { caller: 1 });
+    service.app.get(OrdersService).place(body, { callerId: 1 });
 
   async function petsWith(stock: number, count: number): Promise<number[]> {
     const pets: number[] = [];
@@ -132,7 +132,7 @@ describe('commands of a batch that need different locks of one category', () => 
     const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
       let name = 'done';
       const assertPrecondition = (seen: object) => ({ name } = seen as Category);
-      return execute({ caller: 1, assertPrecondition }).then(
+      return execute({ callerId: 1, assertPrecondition }).then(
         () => name,
         ({ code }: ApiError) => code,
       );
@@ -200,13 +200,13 @@ it.each([
   async (_what, table, lock, expected) => {
     const { pool } = service.database;
     const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
-    const source: CommandSource = { caller: rows[0]!.id };
+    const source: CommandSource = { callerId: rows[0]!.id };
     const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
     const url = 'https://shop.example/';
     const pet = await arrange.pet();
     const webhook = await webhooks.create({ url, enabled: false }, source);
     const [id, command] = {
-      clients: [source.caller, () => webhooks.create({ url, enabled: false }, source)],
+      clients: [source.callerId, () => webhooks.create({ url, enabled: false }, source)],
       webhooks: [webhook.id, () => webhooks.remove(webhook.id, source)],
       pets: [pet.id, () => categories.delete(pet.categoryId, source)],
     }[table]! as [number, () => Promise<unknown>];
@@ -451,7 +451,7 @@ describe('what requests send', () => {
       store.service.app.get(InventoryService),
       store.service.app.get(CategoriesService),
     ];
-    const source = { caller: 1 };
+    const source = { callerId: 1 };
     const twice = (work: () => Promise<unknown>) => () => Promise.all([work(), work()]);
     return [
       ['Orders that are placed together', twice(() => orders.place({ petId }, source))],

@@ -17,9 +17,9 @@ describe('A fair queue', () => {
   afterEach(() => jest.useRealTimers());
 
   /** @returns whether the queue had room */
-  const add = (caller: number, name: string, ...subjects: string[]): boolean => {
+  const add = (callerId: number, name: string, ...subjects: string[]): boolean => {
     const before = queue.size;
-    queue.add(caller, { name, subjects }).catch(() => undefined);
+    queue.add(callerId, { name, subjects }).catch(() => undefined);
     return queue.size > before;
   };
   const take = (most: number, ...busy: string[]) =>

@@ -89,7 +89,7 @@ describe('reads', () => {
 
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const one = (values: number[], caller: number) => reads.read({ text: 'page', values }, caller, false);
+    const one = (values: number[], callerId: number) => reads.read({ text: 'page', values }, callerId, false);
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
@@ -100,7 +100,7 @@ describe('reads', () => {
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, caller: number) => reads.read({ text }, caller, true);
+    const slow = (text: string, callerId: number) => reads.read({ text }, callerId, true);
     const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);
