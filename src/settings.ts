@@ -90,15 +90,20 @@ export const COMMON_VARIABLES = {
 
 export type Settings = Values<typeof COMMON_VARIABLES>;
 
+/** OpenTelemetry's variable for traces alone, which takes precedence over that for all signals. */
+const TRACES_ENDPOINT = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+
 /**
- * Checks settings that depend on each other, and returns the settings without `tracesUrl` if tracing is switched off.
+ * Checks settings that depend on each other, and returns the settings with the `tracesUrl` that applies.
  * @throws EnvironmentError for the first invalid variable
  */
 export function reconciled<Read extends Settings>(settings: Read, environment: Environment): Read {
   if (settings.port !== 0 && settings.metrics?.port === settings.port) {
     throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
   }
-  return isTracingOff(environment) ? { ...settings, tracesUrl: undefined } : settings;
+  const ofTraces = textIn(environment, TRACES_ENDPOINT);
+  const given = ofTraces === undefined ? settings.tracesUrl : tracesUrl(ofTraces, TRACES_ENDPOINT);
+  return { ...settings, tracesUrl: isTracingOff(environment) ? undefined : given };
 }
 
 function isTracingOff(environment: Environment): boolean {

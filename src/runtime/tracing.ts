@@ -58,7 +58,9 @@ export function startTracing(logger: Logger) {
   reportProblems(logger);
   const ignored = Object.keys(process.env).filter(
     (name) =>
-      name.startsWith('OTEL_') && !EFFECTIVE.test(name) && process.env[name] !== (FIXED_VALUES[name] ?? ''),
+      name.startsWith('OTEL_') &&
+      !EFFECTIVE.test(name) &&
+      !['', FIXED_VALUES[name]].includes(process.env[name]),
   );
   if (ignored.length > 0) {
     logger.warn(

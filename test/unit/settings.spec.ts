@@ -191,9 +191,14 @@ it.each([
   }
 });
 
-it("OpenTelemetry's own variables turn tracing off", () => {
+it("OpenTelemetry's own variables turn tracing on and off", () => {
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
   expect(readSettings({ ...traces, OTEL_TRACES_EXPORTER: 'otlp' }).tracesUrl).toBeDefined();
+  const ofTraces = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' };
+  expect(readSettings(ofTraces).tracesUrl).toBeDefined();
+  expect(() => readSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'collector:4318' })).toThrow(
+    /^OTEL_EXPORTER_OTLP_TRACES_/,
+  );
   for (const off of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: ' none ' }]) {
     expect(readSettings({ ...traces, ...off }).tracesUrl).toBeUndefined();
   }

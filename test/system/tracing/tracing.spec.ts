@@ -134,6 +134,7 @@ test('Invalid variables and an unavailable collector are reported in one line ea
     OTEL_PROPAGATORS: 'b3',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
     OTEL_METRICS_EXPORTER: 'none',
+    OTEL_TRACES_EXPORTER: '',
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
   for (let sent = 0; sent < 20; sent += 1) {
