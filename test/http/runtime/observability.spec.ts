@@ -116,6 +116,9 @@ describe('the log line of a request', () => {
       CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM NEW.name::int; RETURN NEW; END';
       CREATE TRIGGER odd BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION odd()`);
     expect(await lineOfFailure()).toMatchObject({ err: { code: '22P02' } });
+    await pool.query(`CREATE OR REPLACE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'not %', NEW.name USING ERRCODE = 'check_violation'; END $$`);
+    expect(await lineOfFailure()).toMatchObject({ err: { code: '23514' } });
     await pool.query('DROP FUNCTION odd CASCADE');
     expect(other.log.lines.filter((line) => JSON.stringify(line).includes(SECRET))).toEqual([]);
   });

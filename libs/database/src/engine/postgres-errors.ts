@@ -83,13 +83,16 @@ export function violates(error: unknown, constraint: string): boolean {
 
 /** Classes of PostgreSQL errors whose message may contain stored values and must not be logged. */
 const WITH_VALUE = /^(22|P0)/;
+/** The routine of PostgreSQL behind RAISE, with which a trigger can give any text as a message, and any error code. */
+const RAISE_ROUTINE = 'exec_stmt_raise';
 
 /** Returns the parts of an error that are safe to log. Other fields may contain stored values. */
 export function loggableError(error: unknown) {
   const { message, stack, constructor } = error instanceof Error ? error : new Error(String(error));
-  const { code, table, constraint } = reportOf(error);
+  const { code, table, constraint, routine } = reportOf(error);
   const loggable = { type: constructor.name, code, table, constraint };
-  if (!WITH_VALUE.test(codeOf(error)) || message === '') {
+  const mayHaveValue = WITH_VALUE.test(codeOf(error)) || routine === RAISE_ROUTINE;
+  if (!mayHaveValue || message === '') {
     return { ...loggable, message, stack };
   }
   const hidden = 'the message is not logged, because it may repeat a value';
