@@ -47,11 +47,7 @@ export class SeedService {
    * the same time.
    */
   seed(withKey = true): Promise<Seeded> {
-    return this.database.transaction(async (transaction) => {
-      await transaction.query(
-        'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0',
-      );
-      await transaction.query('SELECT pg_advisory_xact_lock($1)', [SEED_LOCK]);
+    return this.database.underLock(SEED_LOCK, async () => {
       // Create the client first. If the catalogue came first, an interruption could leave a store that has pets but no
       // client, and a store that has pets is not filled again.
       const key = await this.seedClient(withKey);

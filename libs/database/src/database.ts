@@ -9,6 +9,7 @@ import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
+import { WITHOUT_TIMEOUTS } from './migrations';
 
 /** A running transaction. Functions may pass the transaction on, but must keep no reference after its end. */
 export type Transaction = EntityManager;
@@ -59,6 +60,19 @@ export class Database {
       return work(transaction);
     };
     return outer ? work(outer) : withRetries(() => this.dataSource.transaction(limited));
+  }
+
+  /**
+   * Runs `work` once, while nobody else runs work under the same lock. The lock belongs to a transaction in which
+   * `work` does nothing, because a lock without a transaction may be lost behind a pooler.
+   * @param lock the key of an advisory lock, which no other program uses on this database
+   */
+  underLock<Result>(lock: number, work: () => Promise<Result>): Promise<Result> {
+    return this.dataSource.transaction(async (transaction) => {
+      await transaction.query(WITHOUT_TIMEOUTS);
+      await transaction.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+      return work();
+    });
   }
 
   /**

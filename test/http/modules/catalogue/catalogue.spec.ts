@@ -282,6 +282,13 @@ describe('seeding', () => {
     }
   });
 
+  it('at the same time as another seeding fills the store once', async () => {
+    const seeded = await Promise.all([seeds().seed(), seeds().seed()]);
+    const [one, other] = seeded.toSorted((a, b) => a.pets - b.pets);
+    expect(one).toEqual({ categories: 0, pets: 0, key: null });
+    expect(other!.pets).toBe((await petNames()).length);
+  });
+
   it('adds nothing to a catalogue of others', async () => {
     await load(aFile(aCategory(1)));
     expect(await seeds().seed()).toMatchObject({ categories: 0, pets: 0 });
