@@ -20,7 +20,7 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { BatchSpanProcessor, NodeTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -44,6 +44,19 @@ const FIXED_VALUES: Record<string, string> = {
   OTEL_PROPAGATORS: 'tracecontext,baggage',
   OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+};
+
+/**
+ * Removes the message of a failed span before the span is sent, because a message of PostgreSQL may repeat a value. The
+ * code of the error stays.
+ */
+const withoutMessages: SpanProcessor = {
+  onStart: () => undefined,
+  onEnd(span) {
+    Object.assign(span, { status: { code: span.status.code } });
+  },
+  forceFlush: () => Promise.resolve(),
+  shutdown: () => Promise.resolve(),
 };
 
 export type Tracing = ReturnType<typeof startTracing>;
@@ -71,7 +84,7 @@ export function startTracing(logger: Logger) {
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [withoutMessages, new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   provider.register();
   // Trace database calls only within a request, and without SQL values or arguments of Redis commands.

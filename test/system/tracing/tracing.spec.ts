@@ -89,6 +89,11 @@ test('With a collector each request is a span of the trace of its caller, with i
   await send('/nowhere/at-all?what=ever');
   await send(`/pets/${key}?key=${key}`, { Authorization: `Bearer ${key}` });
   await fetch(`${service.url}/health/ready`);
+  await database.pool
+    .query(`CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM NEW.name::int; END';
+    CREATE TRIGGER odd BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION odd()`);
+  expect((await service.send(key, 'POST', '/categories', { name: SECRET })).status).toBe(500);
+  await database.pool.query('DROP FUNCTION odd CASCADE');
   // What is waiting is sent at the end.
   expect(await service.end()).toEqual({ code: 0, signal: null });
 
@@ -108,7 +113,7 @@ test('With a collector each request is a span of the trace of its caller, with i
   expect(attributes).not.toHaveProperty('http.route');
   // Only requests start a trace, and health checks do not.
   const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
-  expect(roots.map(({ name }) => name).sort()).toEqual(['GET', 'GET /pets/:petId']);
+  expect(roots.map(({ name }) => name).sort()).toEqual(['GET', 'GET /pets/:petId', 'POST /categories']);
 
   const children = spans.filter((one) => one.kind === CLIENT && one.parentSpanId === known.spanId);
   const systems = children.map((one) => one.attributes['db.system.name']);
@@ -121,6 +126,7 @@ test('With a collector each request is a span of the trace of its caller, with i
   expect(resource).toMatchObject({ 'service.name': 'petstore', 'deployment.environment.name': 'test' });
   expect(received).toContain('/pets/psk_live_…');
   expect(received).not.toContain(key.slice('psk_live_'.length));
+  expect(received).toContain('22P02');
   expect(received).not.toContain(SECRET);
 });
 
