@@ -127,9 +127,7 @@ globalThis.swaggerUiPlugins = [
       const dialog = { ref, onCancel, 'aria-label': 'Available authorizations' };
       return createElement('dialog', dialog, createElement(Original, props));
     };
-    // Without `autoFocus`, the last field of the dialog would take the focus before the dialog opens.
-    const Input = (Original) => (props) => createElement(Original, { ...props, autoFocus: undefined });
-    return { wrapComponents: { authorizationPopup, Input } };
+    return { wrapComponents: { authorizationPopup } };
   },
 
   // If Swagger UI refuses a value, removes the response to the previous request, because this response would look like
