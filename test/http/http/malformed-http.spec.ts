@@ -293,18 +293,6 @@ it('A connection whose client does not read responses is closed', async () => {
   connection.close();
 });
 
-it('Who closes only the sending side gets the responses to all requests', async () => {
-  const key = `X-API-Key: ${(await service.issueKey()).key}`;
-  const connection = await raw.open(post([key, 'Content-Length: 15'], '{"name":"Dogs"}'));
-  connection.write(requestText('GET /pets?limit=1', [key]).repeat(30));
-  connection.write(requestText('GET /nope', [key]));
-  connection.end();
-  expect((await connection.answer()).status).toBe(201);
-  for (let answered = 0; answered < 30; answered += 1) await connection.answer();
-  expect((await connection.answer()).status).toBe(404);
-  await connection.closed();
-});
-
 it('While the service stops, every response says that the connection closes; before, only to who asked', async () => {
   const key = `X-API-Key: ${(await stopping.issueKey()).key}`;
   const requests: [status: number, line: string, fields: string[], body?: string][] = [

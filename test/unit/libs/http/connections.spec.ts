@@ -180,17 +180,6 @@ describe('What is not answered yet is bounded in bytes', () => {
   });
 });
 
-it('Who closes only the sending side is told from others, so that a response need not wait for anything', async () => {
-  const connection = await open();
-  await ask(connection);
-  const end = disconnectSignalOf(pending[0]!.req.socket);
-  expect([end.aborted, disconnectSignalOf(pending[0]!.req.socket)]).toEqual([false, end]);
-  connection.end();
-  await once(end, 'abort');
-  pending[0]!.end('for a reader');
-  expect((await connection.answer()).text).toBe('for a reader');
-});
-
 test('One caller has at most half of the connections; others and those without an caller get the rest', async () => {
   caller = 'a';
   const accepted = once(server, 'connection') as Promise<[Socket]>;
