@@ -210,34 +210,6 @@ test('a Redis that comes back with an older file gives nothing back: neither of 
   expect(left).toEqual([LIMIT - 10, LIMIT - 10]);
 });
 
-test('however often Redis flaps, a minute allows at most two minutes of the plan, and a day no more than the day', async () => {
-  const { callers: ofMinute } = await aClient(LIMITED);
-  const { callers: ofDay } = await aClient({ perMinute: 1_000, perDay: 2 * LIMIT });
-  const stranger = services.map((service) => service.anonymous());
-  const total = { minute: 0, day: 0, address: 0 };
-  const spend = async () => {
-    for (const instance of [0, 1]) {
-      total.minute += await allowed(ofMinute[instance]!, LIMIT / 4);
-      total.day += await allowed(ofDay[instance]!, LIMIT / 2);
-      const refused = await statuses(stranger[instance]!, ADDRESS_LIMITS.perMinute / 4);
-      total.address += refused.filter((status) => status === 401).length;
-    }
-  };
-  for (let flap = 0; flap < 3; flap += 1) {
-    await withoutRedis(spend);
-    advance(1_000);
-    await spend();
-  }
-  expect(total.minute).toBeLessThanOrEqual(2 * LIMIT);
-  expect(total.minute).toBeGreaterThanOrEqual(LIMIT);
-  expect(total.address).toBeLessThanOrEqual(2 * ADDRESS_LIMITS.perMinute);
-  expect(total.day).toBeLessThanOrEqual(2 * LIMIT);
-  expect(total.day).toBeGreaterThan(2 * LIMIT - 5);
-  // Its refusals by Redis have banned it for two minutes.
-  advance(3 * MINUTE);
-  expect(await allowed(ofMinute[0]!, LIMIT + 1)).toBe(LIMIT);
-});
-
 test('what the instances have allowed alone counts in Redis from their return on, so that outages in two minutes of a client that follow each other allow no more than two minutes of the plan', async () => {
   const { callers } = await aClient(LIMITED);
   const addresses = services.map((service) => service.anonymous());

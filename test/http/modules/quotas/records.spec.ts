@@ -255,16 +255,4 @@ describe('A service that fails or starts again', () => {
     await restart();
     expect(limitsIn(await refunded()).remaining).toBe(1);
   });
-
-  it('the counts are saved while the service runs, and only once', async () => {
-    const { key } = await service.issueKey({ perMinute: 4711, perDay: 4711 });
-    await statuses(service.callerWith(key), 5);
-    await service.callerWith(key).get('/usage');
-    await statuses(service.callerWith(key), 2);
-    await restart();
-    const { rows } = await database.pool.query<{ requests: number }>(
-      `SELECT requests FROM usage_days JOIN clients ON clients.id = client_id WHERE per_day = 4711`,
-    );
-    expect(rows).toEqual([{ requests: 8 }]);
-  });
 });
