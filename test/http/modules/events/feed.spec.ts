@@ -132,13 +132,6 @@ describe('A request that waits', () => {
     expect(tail().waiting).toBe(0);
   });
 
-  it('ends with an empty page at its timeout', async () => {
-    const follower = await atTheEnd('&wait=1');
-    const before = follower.target;
-    expect(await follower.read(caller)).toEqual([]);
-    expect(cursorIn(follower.target)).toBe(cursorIn(before));
-  });
-
   it('counts once, and reports the limits as they are when it is answered', async () => {
     const limited = await service.caller({ plan: 'free' });
     const { target } = await atTheEnd('&wait=30');

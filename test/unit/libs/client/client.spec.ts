@@ -360,14 +360,6 @@ describe('After a 429', () => {
   const overTheDay = (seconds: number) =>
     failure(429, 'daily_quota_exceeded', { 'Retry-After': String(seconds) });
 
-  it('no other call of the SDK is sent until Retry-After has passed', async () => {
-    const { sdk, sent, waits, pass } = scriptedSdk([limited(30), NO_PETS], { maxWaitSeconds: 29 });
-    await failureOf(sdk.listPets());
-    pass(10_000);
-    await sdk.listCategories();
-    expect([sent.length, waits]).toEqual([2, [20_000]]);
-  });
-
   it('a call that cannot wait that long fails with the refusal, without being sent', async () => {
     const { sdk, sent, pass } = scriptedSdk([overTheDay(40_000)]);
     await failureOf(sdk.listPets());
