@@ -13,7 +13,7 @@ import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
-import { commandOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
+import { cliOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
 import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
@@ -76,11 +76,11 @@ export class AppModule {
     };
   }
 
-  /** Returns the module with the services for commands. The database is opened later, if a command needs it. */
-  static forCommands(settings: AllSettings, actor: Actor): DynamicModule {
-    const options = { ...commandOptions(''), manualInitialization: true };
+  /** Returns the module with the services for the command line. The database is opened later, if a command needs it. */
+  static forCommandLine(settings: AllSettings, actor: Actor): DynamicModule {
+    const options = { ...cliOptions(''), manualInitialization: true };
     const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
-    const modules = FEATURES.map(({ module, commandModule = module }) => commandModule);
+    const modules = FEATURES.map(({ module, cliModule = module }) => cliModule);
     return {
       module: AppModule,
       imports: [DatabaseModule.forRoot(options, prepare), ...modules],

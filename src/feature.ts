@@ -12,10 +12,10 @@ import type { Settings } from './settings';
  */
 export interface Feature {
   module: Type;
-  /** The module to load for commands. Default: `module`. */
-  commandModule?: Type;
-  /** Loads the commands for operators, in the order of the help. */
-  commands?: () => Promise<Type<CommandRunner>[]>;
+  /** The module to load for the command line. Default: `module`. */
+  cliModule?: Type;
+  /** Loads the commands of the command line, in the order of the help. */
+  cliCommands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables that requests can change. Parents come before the children that refer to them. */
   tables?: readonly ReportedTable[];
   /** Returns the settings with those values that the feature can only find out once the database is open. */
@@ -46,7 +46,7 @@ export interface OutgoingSockets {
 
 export interface ReportedTable {
   readonly entity: Entity;
-  /** Returns events for the changes of a command. `state` contains the rows after the changes. */
+  /** Returns events for the changes of one write. `state` contains the rows after the changes. */
   eventsOf?(state: State): ReportedEvent[];
 }
 

@@ -12,7 +12,7 @@ import { PETS } from './modules/pets';
 import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 
-/** All features. The order is that in which commands lock the rows of the features' tables: parents before children. */
+/** All features. The order is that in which writes lock the rows of the features' tables: parents before children. */
 export const FEATURES: readonly Feature[] = [
   AUTH,
   QUOTAS,

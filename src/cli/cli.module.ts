@@ -102,11 +102,13 @@ const COMMANDS = [
 export class CliModule {
   /** @param name the operator's name, which the audit log shows as the author of changes */
   static async forOperator(name: string): Promise<DynamicModule> {
-    const ofFeatures = await Promise.all(FEATURES.map(async ({ commands }) => (await commands?.()) ?? []));
+    const ofFeatures = await Promise.all(
+      FEATURES.map(async ({ cliCommands }) => (await cliCommands?.()) ?? []),
+    );
     const commands = [ServeCommand, ...ofFeatures.flat(), ...COMMANDS];
     return {
       module: CliModule,
-      imports: [AppModule.forCommands(settingsOrDefaults(), { kind: 'cli', name })],
+      imports: [AppModule.forCommandLine(settingsOrDefaults(), { kind: 'cli', name })],
       providers: [
         { provide: StoreConnection, useClass: OpenedStore },
         { provide: RunningService, useValue: { address: () => serviceAddress(readSettings(process.env)) } },

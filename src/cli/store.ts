@@ -5,7 +5,7 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
 import { PETSTORE } from '../program';
-import { type OpenDatabase, commandOptions, migrateToNewest, openDatabase } from '../runtime/data-source';
+import { type OpenDatabase, cliOptions, migrateToNewest, openDatabase } from '../runtime/data-source';
 
 const opened: Promise<OpenDatabase>[] = [];
 
@@ -37,7 +37,7 @@ export class OpenedStore extends StoreConnection {
     if (isEmbedded) {
       await migrateToNewest(url, () => undefined);
     }
-    await this.dataSource.setOptions(commandOptions(url)).initialize();
+    await this.dataSource.setOptions(cliOptions(url)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database of DATABASE_URL is not up to date. Run: ${PETSTORE} db migrate`;

@@ -65,10 +65,10 @@ export function dataSourceOptions(
 }
 
 /**
- * Returns the options for a command of an operator. A command waits long for a connection, because a late result is
- * better than a failure.
+ * Returns the options for a command of the command line. Such a command waits long for a connection, because a late
+ * result is better than a failure.
  */
-export function commandOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
+export function cliOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
   return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
@@ -103,7 +103,7 @@ function sessionSettings(statementTimeoutMs: number): string {
 
 /** Returns the options for migrations and similar work, without a statement timeout. */
 export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
-  return { ...commandOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
+  return { ...cliOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
 export async function withConnection<Result>(

@@ -42,8 +42,8 @@ const INSTANCES = `SELECT version, host, pid, address, port, degraded,
   WHERE age <= ${UNKNOWN_SECONDS} ORDER BY started_at, id`;
 
 /**
- * Updates a row in the table `instances` while this process serves requests, so that commands can list the running
- * instances.
+ * Updates a row in the table `instances` while this process serves requests, so that the command line can list the
+ * running instances.
  */
 @Injectable()
 export class Presence implements OnModuleDestroy {

@@ -15,5 +15,5 @@ class AuditModule {}
 
 export const AUDIT: Feature = {
   module: AuditModule,
-  commands: async () => [(await import('./audit.command.js')).AuditCommand],
+  cliCommands: async () => [(await import('./audit.command.js')).AuditCommand],
 };

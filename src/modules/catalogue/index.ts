@@ -18,7 +18,7 @@ class CatalogueModule {}
 
 export const CATALOGUE: Feature = {
   module: CatalogueModule,
-  commands: async () => {
+  cliCommands: async () => {
     const { ImportCommand, ExportCommand } = await import('./catalogue.command.js');
     return [ImportCommand, ExportCommand];
   },

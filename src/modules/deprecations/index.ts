@@ -18,5 +18,5 @@ class DeprecationsModule {}
 export const DEPRECATIONS: Feature = {
   module: DeprecationsModule,
   expiredRows: [{ table: 'deprecated_calls', condition: olderThan(KEPT_DAYS) }],
-  commands: async () => [(await import('./deprecations.command.js')).DeprecationsCommand],
+  cliCommands: async () => [(await import('./deprecations.command.js')).DeprecationsCommand],
 };

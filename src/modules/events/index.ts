@@ -42,5 +42,5 @@ export const EVENTS: Feature = {
   module: EventsModule,
   expiredRows: [{ table: 'events', condition: isExpired, maxRows: MAX_EXAMINED }],
   schemas: EVENT_SCHEMAS,
-  commands: async () => [(await import('./events.command.js')).EventsCommand],
+  cliCommands: async () => [(await import('./events.command.js')).EventsCommand],
 };

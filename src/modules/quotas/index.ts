@@ -70,10 +70,10 @@ class QuotasModule {}
 
 export const QUOTAS: Feature = {
   module: QuotasModule,
-  commandModule: QuotaAdministrationModule,
+  cliModule: QuotaAdministrationModule,
   expiredRows: [{ table: 'usage_days', condition: olderThan(USAGE_DAYS) }],
   metrics: countDecisions,
-  commands: async () => [
+  cliCommands: async () => [
     (await import('./clients.command.js')).ClientsCommand,
     (await import('./keys.command.js')).KeysCommand,
     (await import('./quotas.command.js')).QuotasCommand,

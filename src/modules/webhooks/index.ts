@@ -73,7 +73,7 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
 
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,
-  commandModule: WebhookAdministrationModule,
+  cliModule: WebhookAdministrationModule,
   prepare: withWebhookKey,
   companionFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
@@ -93,5 +93,5 @@ export const WEBHOOKS: Feature = {
   },
   schemas: WEBHOOK_SCHEMAS,
   metrics: deliveryMetrics,
-  commands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],
+  cliCommands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],
 };
