@@ -54,7 +54,7 @@ function sentenceOf(module, allowed) {
 }
 
 /** The modules whose decorators any controller may use. */
-const OF_CONTROLLERS = ['auth', 'idempotency'];
+const OF_CONTROLLERS = ['auth', 'writes'];
 
 const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
   name: sentenceOf(module, allowed),

@@ -5,12 +5,12 @@ import { CATALOGUE } from './modules/catalogue';
 import { CATEGORIES } from './modules/categories';
 import { DEPRECATIONS } from './modules/deprecations';
 import { EVENTS } from './modules/events';
-import { IDEMPOTENCY } from './modules/idempotency';
 import { INVENTORY } from './modules/inventory';
 import { ORDERS } from './modules/orders';
 import { PETS } from './modules/pets';
 import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
+import { WRITES } from './modules/writes';
 
 /** All features. The order is that in which writes lock the rows of the features' tables: parents before children. */
 export const FEATURES: readonly Feature[] = [
@@ -25,5 +25,5 @@ export const FEATURES: readonly Feature[] = [
   CATALOGUE,
   DEPRECATIONS,
   AUDIT,
-  IDEMPOTENCY,
+  WRITES,
 ];

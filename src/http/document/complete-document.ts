@@ -10,7 +10,7 @@ import type {
   SchemaObject,
 } from '@nestjs/swagger';
 import { type ErrorDefinition, NOTES, type Notes, errorCatalogue } from '#libs/http';
-import { KEPT_ERRORS } from '../../modules/idempotency';
+import { KEPT_ERRORS } from '../../modules/writes';
 import { EVERY_RESPONSE, HEADERS, REQUEST_HEADERS, schemas } from './components';
 
 type NotedOperation = OperationObject & { [NOTES]?: Notes[] };

@@ -34,7 +34,7 @@ export function assertMayCall({ client, routeOptions }: FastifyRequest, undeclar
  * Returns the key of a request. Call this function only in operations that require a key.
  * @throws Error if the request has no valid key
  */
-export function keyOf({ client }: FastifyRequest): ClientKey {
+export function apiKeyOf({ client }: FastifyRequest): ClientKey {
   if (!client?.key) {
     throw new Error('The request has no valid key, so it has no client.');
   }
@@ -43,5 +43,5 @@ export function keyOf({ client }: FastifyRequest): ClientKey {
 
 export const ClientId = createParamDecorator(
   (_data: unknown, context: ExecutionContext) =>
-    keyOf(context.switchToHttp().getRequest<FastifyRequest>()).clientId,
+    apiKeyOf(context.switchToHttp().getRequest<FastifyRequest>()).clientId,
 );

@@ -5,7 +5,7 @@ import { Id, Operation, Text, Timestamp } from '#libs/http';
 import { Access } from './access-rules';
 import type { ClientKey } from './api-key';
 import { type Scope, SCOPES } from './api-key.entity';
-import { keyOf } from './api-key.guard';
+import { apiKeyOf } from './api-key.guard';
 
 @ApiSchema({ name: 'Key', description: 'The API key that sent the request, and the client it belongs to.' })
 class KeyDto {
@@ -83,7 +83,7 @@ export class KeyController {
     stability: 'beta',
   })
   getKey(@Req() request: FastifyRequest): KeyDto {
-    return toDto(keyOf(request));
+    return toDto(apiKeyOf(request));
   }
 }
 

@@ -6,8 +6,8 @@ import { ApiError, ValidationFailedError } from '#libs/http';
 import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
-import { ANY_RESPONSE, IdempotencyInProgressError, KeyedRequest } from '../idempotency';
 import { PetsService, UnknownCategoryError } from '../pets';
+import { ANY_RESPONSE, IdempotencyInProgressError, KeyedRequest } from '../writes';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
 /** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */

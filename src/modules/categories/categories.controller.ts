@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common'
 import type { CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { Source, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../writes';
 import {
   CategoryDto,
   CategoryInUseError,

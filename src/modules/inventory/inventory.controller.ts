@@ -2,8 +2,8 @@ import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
 import type { CommandSource } from '#libs/database';
 import { ChecksConditions, IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { Source, SendsCommands } from '../idempotency';
 import { PetNotFoundError } from '../pets';
+import { Source, SendsCommands } from '../writes';
 import {
   InsufficientStockError,
   InventoryAdjustmentDto,

@@ -3,8 +3,8 @@ import { ApiExtraModels } from '@nestjs/swagger';
 import type { CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { Source, SendsCommands } from '../idempotency';
 import { InsufficientStockError, StockLimitExceededError } from '../inventory';
+import { Source, SendsCommands } from '../writes';
 import {
   ListOrdersQuery,
   NewOrderDto,

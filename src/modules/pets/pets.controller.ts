@@ -3,7 +3,7 @@ import { ApiExtraModels } from '@nestjs/swagger';
 import type { CommandSource } from '#libs/database';
 import { type Deprecation, IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { Source, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../writes';
 import {
   InvalidStatusTransitionError,
   ListPetsQuery,

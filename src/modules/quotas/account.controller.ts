@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Integer, OneOf, Operation, Tag, Timestamp, TrueOrFalse } from '#libs/http';
-import { ClientId, keyOf, ScopeByMethod } from '../auth';
+import { ClientId, apiKeyOf, ScopeByMethod } from '../auth';
 import { nextBanMs } from './rules/bans';
 import type { QuotaStatus } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
@@ -141,7 +141,7 @@ export class AccountController {
     stability: 'beta',
   })
   async getRateLimit(@Req() request: FastifyRequest): Promise<RateLimitStatusDto> {
-    return toStatusDto(keyOf(request).plan, await this.counters.read(request.client!));
+    return toStatusDto(apiKeyOf(request).plan, await this.counters.read(request.client!));
   }
 
   @Get('usage')

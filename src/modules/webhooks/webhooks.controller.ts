@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/commo
 import type { CommandSource } from '#libs/database';
 import { Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
-import { Source, SendsCommands } from '../idempotency';
+import { Source, SendsCommands } from '../writes';
 import { CALLBACKS } from './webhook-callbacks';
 import { WebhooksService } from './webhooks.service';
 import {

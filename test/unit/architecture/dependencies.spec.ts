@@ -41,7 +41,7 @@ const PLANTED = [
     'pets imports only categories and events': { 'pets/b': `const later = import('../orders');` },
     'categories imports only events': { 'categories/b': `import type { PetStatus } from '../pets';` },
     'Only controllers import auth, unless their module lists it': { 'pets/a.service': '../auth' },
-    'Only controllers import idempotency, unless their module lists it': { 'orders/c': '../idempotency' },
+    'Only controllers import writes, unless their module lists it': { 'orders/c': '../writes' },
     'A module is imported only through its index': {
       'src/a': './modules/pets/pets.service',
       'src/cli/a': `import type { Pet } from '../modules/pets/pet.entity';`,

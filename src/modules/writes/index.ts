@@ -1,16 +1,16 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
-import { EXPIRED, IdempotencyRecord } from './keyed-request';
+import { IdempotencyRecord } from './idempotency-record.entity';
+import { EXPIRED } from './keyed-request';
 
-export { Source } from './command-source';
-export { SendsCommands } from './idempotency.interceptor';
 export { ANY_RESPONSE, IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
+export { SendsCommands, Source } from './sends-commands';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })
-class IdempotencyModule {}
+class WritesModule {}
 
-export const IDEMPOTENCY: Feature = {
-  module: IdempotencyModule,
+export const WRITES: Feature = {
+  module: WritesModule,
   expiredRows: [{ table: 'idempotency_records', condition: () => EXPIRED }],
 };

@@ -1,26 +1,18 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-  RequestMethod,
-  UseInterceptors,
-  applyDecorators,
-} from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type CommandSource } from '#libs/database';
-import { ApiError, ChecksConditions, Documented, EachOperation } from '#libs/http';
-import { keyOf } from '../auth';
+import { ApiError } from '#libs/http';
+import { apiKeyOf } from '../auth';
 import { earlierFingerprintOf, fingerprintOf, idempotencyKeyOf } from './idempotency-key';
-import { IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from './keyed-request';
+import { IdempotencyInProgressError, KeyedRequest } from './keyed-request';
 
 /**
  * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once
  * (draft-ietf-httpapi-idempotency-key-header).
  */
 @Injectable()
-class IdempotencyInterceptor implements NestInterceptor<object, object> {
+export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
    * Client ids and idempotency keys of the requests that this process is handling. A second request with the same key is
    * refused. If another process is handling the first request, a lock in the database leads to the same refusal.
@@ -36,7 +28,7 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
       return next.handle();
     }
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    const { clientId } = keyOf(request);
+    const { clientId } = apiKeyOf(request);
     const fingerprint = fingerprintOf(request);
     const isSame = (kept: string) => kept === fingerprint || kept === earlierFingerprintOf(request);
     const keyed = new KeyedRequest(`${clientId} ${key}`, fingerprint, reply.statusCode, isSame);
@@ -74,26 +66,4 @@ class IdempotencyInterceptor implements NestInterceptor<object, object> {
     };
     return this.commands.execute(source, { needs: [], decide });
   }
-}
-
-/**
- * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support
- * `If-Match`.
- */
-export function SendsCommands(): ClassDecorator {
-  const idempotent = applyDecorators(
-    UseInterceptors(IdempotencyInterceptor),
-    Documented({
-      parameters: ['Idempotency-Key'],
-      success: ['Idempotent-Replayed'],
-      errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
-    }),
-  );
-  const conditional = ChecksConditions();
-  return EachOperation((method) => {
-    if (method === RequestMethod.POST) {
-      return idempotent;
-    }
-    return method === RequestMethod.GET ? undefined : conditional;
-  });
 }

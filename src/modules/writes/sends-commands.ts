@@ -1,8 +1,23 @@
-import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+import {
+  type ExecutionContext,
+  RequestMethod,
+  UseInterceptors,
+  applyDecorators,
+  createParamDecorator,
+} from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Command, CommandSource, State } from '#libs/database';
-import { ApiError, assertConditions, assertPathConditions } from '#libs/http';
-import { keyOf } from '../auth';
+import {
+  ApiError,
+  ChecksConditions,
+  Documented,
+  EachOperation,
+  assertConditions,
+  assertPathConditions,
+} from '#libs/http';
+import { apiKeyOf } from '../auth';
+import { IdempotencyInterceptor } from './idempotency.interceptor';
+import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './keyed-request';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,12 +27,34 @@ declare module 'fastify' {
 }
 
 /**
+ * Class decorator for a controller that changes data. POST supports `Idempotency-Key`; PUT, PATCH and DELETE support
+ * `If-Match`.
+ */
+export function SendsCommands(): ClassDecorator {
+  const idempotent = applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    Documented({
+      parameters: ['Idempotency-Key'],
+      success: ['Idempotent-Replayed'],
+      errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
+    }),
+  );
+  const conditional = ChecksConditions();
+  return EachOperation((method) => {
+    if (method === RequestMethod.POST) {
+      return idempotent;
+    }
+    return method === RequestMethod.GET ? undefined : conditional;
+  });
+}
+
+/**
  * Parameter decorator that gives a handler the source of its command: the client, and what the request's `If-Match` and
  * `Idempotency-Key` demand. The handler passes the source on with the command.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, commandSource: source = { callerId: keyOf(request).clientId } } = request;
+  const { headers, commandSource: source = { callerId: apiKeyOf(request).clientId } } = request;
   if (request.routeOptions.config.checksConditions) {
     return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
   }

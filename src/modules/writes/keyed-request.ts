@@ -1,6 +1,6 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import { BYTEWISE_TEXT, type Command, Insert, type Lookup, Rejection, type State } from '#libs/database';
+import { type Command, Insert, type Lookup, Rejection, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
+import type { IdempotencyRecord } from './idempotency-record.entity';
 
 export const IdempotencyInProgressError = defineError({
   code: 'idempotency_in_progress',
@@ -25,30 +25,6 @@ export const KEPT_ERRORS: readonly number[] = [404, 409, 422];
 
 function isKept(error: unknown): error is ApiError {
   return error instanceof ApiError && KEPT_ERRORS.includes(error.status);
-}
-
-@Entity('idempotency_records')
-@Index('idempotency_records_by_age', ['createdAt'])
-export class IdempotencyRecord {
-  /**
-   * The client's id, a space, and the idempotency key. Both together identify a stored response, because two clients
-   * may use the same idempotency key.
-   */
-  @PrimaryColumn({ ...BYTEWISE_TEXT })
-  name!: string;
-
-  /** A digest of the request. A later request with the same idempotency key is refused if its digest differs. */
-  @Column('text')
-  fingerprint!: string;
-
-  @Column('int')
-  status!: number;
-
-  @Column('text')
-  body!: string;
-
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
-  createdAt!: Date;
 }
 
 type StoredResponse = Pick<IdempotencyRecord, 'fingerprint' | 'status' | 'body'>;
