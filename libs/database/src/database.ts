@@ -3,12 +3,12 @@ import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import type { PoolClient } from 'pg';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
 import { isPooled, poolOf } from './connections';
-import { COMMIT, ROLLBACK, beginning } from './engine/batch';
 import { EntityTable } from './engine/entity-table';
 import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
+import { COMMIT, beginning, rollingBack } from './engine/transaction';
 import { WITHOUT_TIMEOUTS } from './migrations';
 
 /** A running transaction. Functions may pass the transaction on, but must keep no reference after its end. */
@@ -98,17 +98,6 @@ export class Database {
     }
   }
 
-  /**
-   * Runs `work`, which begins and ends a transaction, on a connection of its own. After an error, the transaction is
-   * rolled back. After a deadlock, `work` runs again.
-   * @throws the error of `work`, after the rollback
-   */
-  withTransaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
-    return withRetries(() =>
-      this.withSession((session) => work(session).catch((error: unknown) => rollBack(session, error))),
-    );
-  }
-
   async query<Row extends object>(statement: Statement): Promise<Row[]> {
     const [result] = await withRetries(() => this.withSession((session) => session.execute([statement])));
     return rowsOf(result!);
@@ -124,7 +113,7 @@ export class Database {
     first: readonly Statement[],
     next: (rows: object[][]) => readonly Statement[],
   ): Promise<object[][]> {
-    return this.withTransaction(async (session) => {
+    return rollingBack(this, async (session) => {
       const begin = beginning(session);
       const results = await session.execute([...begin, ...first]);
       const second = next(results.slice(begin.length).map(rowsOf));
@@ -156,14 +145,6 @@ export class Database {
   find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId?: number): Promise<Row | null> {
     return this.reads.readByKey(this.table(entity).byId, id, callerId);
   }
-}
-
-async function rollBack(session: Session, error: unknown): Promise<never> {
-  // Throw the error only after the reply to ROLLBACK. PostgreSQL sends this reply once it has finished all earlier
-  // statements of the transaction and released the row locks. If the error were thrown at once, the next attempt could
-  // find its rows still locked by this transaction.
-  await session.execute([ROLLBACK]).catch(() => undefined);
-  throw error;
 }
 
 function rowsOf<Row extends object>({ columns, rows }: StatementResult): Row[] {

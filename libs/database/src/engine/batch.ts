@@ -12,6 +12,7 @@ import {
   type State,
   isAsStrong,
 } from './state';
+import { COMMIT, ROLLBACK, beginning } from './transaction';
 
 export interface Entry {
   command: Command;
@@ -24,18 +25,6 @@ export type QueuedCommand = Entry & Waiting;
 export interface Tables {
   readonly order: readonly Entity[];
   tableOf(entity: Entity): EntityTable<object>;
-}
-
-const BEGIN: Statement = { text: 'BEGIN' };
-/** Sets timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
-const SET_TIMEOUTS: Statement = {
-  text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
-};
-export const COMMIT: Statement = { text: 'COMMIT' };
-export const ROLLBACK: Statement = { text: 'ROLLBACK' };
-
-export function beginning({ isPooled }: Session): readonly Statement[] {
-  return isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
 }
 
 interface BatchTransaction {

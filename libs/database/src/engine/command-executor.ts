@@ -4,6 +4,7 @@ import { FairQueue, startedRecently } from './queue';
 import { isRefusedStatement } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
+import { type Sessions, rollingBack } from './transaction';
 
 /**
  * Maximum number of batches that run at a time. With two, one batch can execute statements while the other batch waits for
@@ -21,9 +22,8 @@ const MIN_SECOND_BATCH = 50;
 const WAITING_SHARE = 1 / 4;
 const QUEUE = { max: 10_000, maxOfCaller: 3_000, timeoutMs: 10_000 };
 
-interface Connections {
+interface Connections extends Sessions {
   readonly poolSize: number;
-  withTransaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   table(entity: Entity): EntityTable<object>;
 }
 
@@ -141,7 +141,7 @@ export class CommandExecutor {
       return runBatch({ session, tables: this.tables, state, awaited }, entries);
     };
     try {
-      this.queue.putBack(await this.database.withTransaction(work));
+      this.queue.putBack(await rollingBack(this.database, work));
     } catch (error) {
       if (entries.length === 1 || !isRefusedStatement(error)) {
         entries.forEach(({ reject }) => reject(error));
