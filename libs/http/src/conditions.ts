@@ -32,22 +32,28 @@ function mismatchOf(tags: string[], tag: string | null): string {
 }
 
 /**
- * Returns true if `If-None-Match` matches the current ETag by weak comparison. The response is then 304 for a read and
- * 412 for a change.
  * @param tag the current ETag of the resource; null if the path has no ETag
  * @throws PreconditionFailedError if `If-Match` does not match
  */
-export function isNotModified(conditions: Conditions, tag: string | null): boolean {
-  const { 'if-match': ifMatch = '*', 'if-none-match': ifNoneMatch } = conditions;
-  if (trimmed(ifMatch) !== '*') {
-    const tags = tagsOf(ifMatch);
-    if (tag === null || !tags.includes(tag)) {
-      throw new PreconditionFailedError(mismatchOf(tags, tag));
-    }
+export function assertIfMatch({ 'if-match': ifMatch = '*' }: Conditions, tag: string | null): void {
+  if (trimmed(ifMatch) === '*') {
+    return;
   }
+  const tags = tagsOf(ifMatch);
+  if (tag === null || !tags.includes(tag)) {
+    throw new PreconditionFailedError(mismatchOf(tags, tag));
+  }
+}
+
+/**
+ * Returns true if `If-None-Match` matches the current ETag by weak comparison. The response is then 304 for a read and
+ * 412 for a change.
+ * @param tag the current ETag of the resource; null if the path has no ETag
+ */
+export function matchesIfNoneMatch({ 'if-none-match': field }: Conditions, tag: string | null): boolean {
   return (
-    ifNoneMatch !== undefined &&
-    (trimmed(ifNoneMatch) === '*' || tagsOf(ifNoneMatch).some((one) => one.replace(/^W\//, '') === tag))
+    field !== undefined &&
+    (trimmed(field) === '*' || tagsOf(field).some((one) => one.replace(/^W\//, '') === tag))
   );
 }
 
@@ -62,7 +68,9 @@ export function assertConditions(conditions: Conditions, resource: object | null
   if (ifMatch === undefined && ifNoneMatch === undefined) {
     return;
   }
-  if (isNotModified(conditions, resource && entityTag(JSON.stringify(resource)))) {
+  const tag = resource && entityTag(JSON.stringify(resource));
+  assertIfMatch(conditions, tag);
+  if (matchesIfNoneMatch(conditions, tag)) {
     throw new PreconditionFailedError(
       trimmed(ifNoneMatch!) === '*'
         ? 'The resource exists, and If-None-Match: * allows a change only if the resource does not exist.'

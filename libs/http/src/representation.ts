@@ -1,7 +1,7 @@
 // This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isNotModified } from './conditions';
+import { assertIfMatch, entityTag, matchesIfNoneMatch } from './conditions';
 import { type Deprecation, isGone, successorOf } from './deprecation';
 
 type ResponseBody = string | Promise<Buffer> | undefined;
@@ -144,10 +144,18 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
   return `<${prefix}${path}?${others.join('')}cursor=${cursor}>; rel="next"`;
 }
 
+/**
+ * Sets the status 304 and returns true if `If-None-Match` of a read matches.
+ * @throws PreconditionFailedError if `If-Match` of a read does not match
+ */
 function answersNotModified(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
-  const notModified = isRead(request) && isNotModified(request.headers, tag);
-  if (notModified) {
+  if (!isRead(request)) {
+    return false;
+  }
+  assertIfMatch(request.headers, tag);
+  const isNotModified = matchesIfNoneMatch(request.headers, tag);
+  if (isNotModified) {
     void reply.status(304);
   }
-  return notModified;
+  return isNotModified;
 }
