@@ -259,7 +259,7 @@ export class ClientsService {
 
 export const ClientOperations = {
   /** Locks a client's row, so that no other command changes the number of its webhooks. */
-  lock: (id: number): Need => ({ row: Client, id, lock: 'FOR NO KEY UPDATE' }),
+  lock: (id: number): Need => ({ entity: Client, id, lock: 'FOR NO KEY UPDATE' }),
 
   exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,
 };

@@ -51,7 +51,7 @@ export class CategoriesService {
 
   replace(id: number, body: NewCategoryDto, source: CommandSource): Promise<CategoryDto> {
     return this.commands.execute(source, {
-      needs: [{ row: Category, id, lock: 'FOR NO KEY UPDATE' }],
+      needs: [{ entity: Category, id, lock: 'FOR NO KEY UPDATE' }],
       decide: (state) => {
         source.assertPrecondition?.(toCategoryDto(existing(state.find(Category, id), id)));
         const category = categoryOf(id, body);
@@ -66,7 +66,7 @@ export class CategoriesService {
     const { isReferenced } = this.database.table(Category);
     return this.commands.execute(source, {
       needs: [
-        { row: Category, id, lock: 'FOR UPDATE' },
+        { entity: Category, id, lock: 'FOR UPDATE' },
         { lookup: isReferenced, key: id },
       ],
       decide: (state) => {
@@ -97,7 +97,7 @@ function existing(category: Category | null, id: number): Category {
 }
 
 export const CategoryOperations = {
-  lockAgainstDeletion: (id: number): Need => ({ row: Category, id, lock: 'FOR KEY SHARE' }),
+  lockAgainstDeletion: (id: number): Need => ({ entity: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
 };

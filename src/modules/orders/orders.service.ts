@@ -122,7 +122,7 @@ function assertAvailable(state: State, petId: number): void {
 }
 
 function lockOrder(id: number): Need {
-  return { row: Order, id, lock: 'FOR NO KEY UPDATE' };
+  return { entity: Order, id, lock: 'FOR NO KEY UPDATE' };
 }
 
 function existing(order: Order | null, id: number): Order {

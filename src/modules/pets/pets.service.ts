@@ -147,7 +147,7 @@ export class PetsService {
 }
 
 export const PetOperations = {
-  lock: (id: number): Need => ({ row: Pet, id, lock: 'FOR NO KEY UPDATE' }),
+  lock: (id: number): Need => ({ entity: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
   /** Makes a command load a row that belongs to a pet, such as its stock. */
   loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),

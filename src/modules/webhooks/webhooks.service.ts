@@ -126,7 +126,7 @@ export class WebhooksService {
 
   remove(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
-      needs: [{ row: Webhook, id, lock: 'FOR UPDATE' }],
+      needs: [{ entity: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
         const webhook = owned(state.find(Webhook, id), id, source.callerId);
         source.assertPrecondition?.(toWebhookDto(webhook));
@@ -194,7 +194,7 @@ export class WebhooksService {
   }
 
   retry(webhookId: number, deliveryId: number, source: CommandSource): Promise<DeliveryDto> {
-    const row: Need = { row: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
+    const row: Need = { entity: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
     return this.change(webhookId, source, [row], (webhook, state) => {
       const delivery = state.find(WebhookDelivery, deliveryId);
       if (delivery?.webhookId !== webhookId) {
@@ -214,7 +214,7 @@ export class WebhooksService {
     decide: (webhook: Webhook, state: State) => Result,
   ): Promise<Result> {
     return this.commands.execute(source, {
-      needs: [{ row: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
+      needs: [{ entity: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
       decide: (state) => decide(owned(state.find(Webhook, id), id, source.callerId), state),
     });
   }

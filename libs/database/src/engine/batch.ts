@@ -87,7 +87,7 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
   const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
   if (skipped.length > 0) {
     const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
-    const rows = skipped.map(({ row, id }) => ({ row, id }));
+    const rows = skipped.map(({ entity, id }) => ({ entity, id }));
     // Load again what may have changed before these locks: parts of the rows, and lookups that have to run under locks.
     const underLocks = needs.filter(
       (need) => 'part' in need || ('lookup' in need && need.lookup.isUnderLocks),
@@ -97,7 +97,7 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
 }
 
 /** What to load: something that a command needs, or a row without a lock, to see whether the row exists. */
-type Wanted = Need | { row: Entity; id: number };
+type Wanted = Need | { entity: Entity; id: number };
 
 interface Loader {
   read: SharedRead<unknown, unknown>;
@@ -153,24 +153,24 @@ function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
       state.addLoadedPart({ part, whole, id: id as number }, found);
     return { read: tables.tableOf(part).byId as Loader['read'], place: tables.order.indexOf(part), add };
   }
-  const { row } = wanted;
+  const { entity } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;
   const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf(wanted);
-  const table = tables.tableOf(row);
+  const table = tables.tableOf(entity);
   const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
   const add = (id: number, found: unknown): void => {
     // If no row was found, the row does not exist, unless the statement skips rows that another transaction has locked.
     const isMissing = found === null && (lock === undefined || isAwaited);
     // A row without a lock is not added, because another transaction could change the row after the command has decided.
     const isLocked = found !== null && lock !== undefined;
-    const isKnown = lock !== undefined && state.has({ row, id, lock });
+    const isKnown = lock !== undefined && state.has({ entity, id, lock });
     if ((isMissing || isLocked) && !isKnown) {
-      state.addLoaded(row, id, found, lock);
+      state.addLoaded(entity, id, found, lock);
     }
   };
   return {
     read: read as Loader['read'],
-    place: isAwaited ? -1 : tables.order.indexOf(row),
+    place: isAwaited ? -1 : tables.order.indexOf(entity),
     add: add as Loader['add'],
   };
 }
@@ -223,9 +223,9 @@ export function exclusiveRowsOf({ needs }: Command): string[] {
 }
 
 function isRow(need: Need): need is RowNeed {
-  return 'row' in need;
+  return 'entity' in need;
 }
 
-function nameOf({ row, id }: Pick<RowNeed, 'row' | 'id'>): string {
-  return `${row.name} ${id}`;
+function nameOf({ entity, id }: Pick<RowNeed, 'entity' | 'id'>): string {
+  return `${entity.name} ${id}`;
 }

@@ -155,5 +155,5 @@ export class CommandExecutor {
 }
 
 function isSameNeed(one: RowNeed, other: RowNeed): boolean {
-  return one.row === other.row && one.id === other.id && one.lock === other.lock;
+  return one.entity === other.entity && one.id === other.id && one.lock === other.lock;
 }

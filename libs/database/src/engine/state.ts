@@ -26,7 +26,7 @@ export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
 export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
 
 export interface RowNeed {
-  row: Entity;
+  entity: Entity;
   id: number;
   lock: RowLock;
 }
@@ -155,8 +155,8 @@ export class State {
   }
 
   /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */
-  has({ row, id, lock }: RowNeed): boolean {
-    const cell = this.cells.get(row)?.get(id);
+  has({ entity, id, lock }: RowNeed): boolean {
+    const cell = this.cells.get(entity)?.get(id);
     return cell !== undefined && (cell.stored === null || isAsStrong(cell.lock, lock));
   }
 
@@ -247,9 +247,9 @@ export class State {
    * Returns a loaded row that is to be changed.
    * @throws Error if the transaction does not hold `lock` on the row, which is a mistake in the command's `needs`
    */
-  private locked(row: Entity, id: number, lock: RowLock): Cell {
-    const cell = this.needed(row, id);
-    return this.has({ row, id, lock }) ? cell : missing(`${row.name} ${id} ${lock}`);
+  private locked(entity: Entity, id: number, lock: RowLock): Cell {
+    const cell = this.needed(entity, id);
+    return this.has({ entity, id, lock }) ? cell : missing(`${entity.name} ${id} ${lock}`);
   }
 
   private needed(collection: { name: string }, key: unknown): Cell {
