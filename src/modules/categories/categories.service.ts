@@ -8,7 +8,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, pagesOf, rangeOf } from '#libs/http';
+import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import {
@@ -23,7 +23,7 @@ import { Category } from './category.entity';
 
 @Injectable()
 export class CategoriesService {
-  private readonly pages = new PageReader(this.database, Category, selectCategories, pagesOf(toCategoryDto));
+  private readonly pages = new PageReader(this.database, Category, selectCategories, toPageOf(toCategoryDto));
 
   constructor(
     private readonly database: Database,

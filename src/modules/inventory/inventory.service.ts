@@ -9,7 +9,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, pagesOf, rangeOf } from '#libs/http';
+import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { PetNotFoundError, PetOperations, type PetStatus, type PetStock, type Stock } from '../pets';
@@ -24,7 +24,7 @@ import {
 
 @Injectable()
 export class InventoryService {
-  private readonly pages = new PageReader(this.database, ListedItem, selectItems, pagesOf(toDto));
+  private readonly pages = new PageReader(this.database, ListedItem, selectItems, toPageOf(toDto));
 
   constructor(
     private readonly database: Database,

@@ -8,7 +8,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, pagesOf, rangeOf } from '#libs/http';
+import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { InventoryOperations, stockAfter } from '../inventory';
@@ -29,7 +29,7 @@ import {
 
 @Injectable()
 export class OrdersService {
-  private readonly pages = new PageReader(this.database, Order, selectOrders, pagesOf(toOrderDto));
+  private readonly pages = new PageReader(this.database, Order, selectOrders, toPageOf(toOrderDto));
 
   constructor(
     private readonly database: Database,

@@ -11,7 +11,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { MAX_PAGE_SIZE, type Page, pageOf, pagesOf, rangeOf } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page, pageOf, rangeOf, toPageOf } from '#libs/http';
 import { CategoryOperations } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
@@ -49,7 +49,7 @@ export abstract class PetStock {
 
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(this.database, Pet, selectPets, pagesOf(toPetDto));
+  private readonly pages = new PageReader(this.database, Pet, selectPets, toPageOf(toPetDto));
 
   constructor(
     private readonly database: Database,

@@ -9,7 +9,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, type PageQuery, UnavailableError, pageOf, pagesOf, rangeOf } from '#libs/http';
+import { type Page, type PageQuery, UnavailableError, pageOf, rangeOf, toPageOf } from '#libs/http';
 import { ClientOperations } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
@@ -53,7 +53,7 @@ const COUNT: Lookup<number, number> = {
 
 @Injectable()
 export class WebhooksService {
-  private readonly pages = new PageReader(this.database, Webhook, selectWebhooksOf, pagesOf(toWebhookDto));
+  private readonly pages = new PageReader(this.database, Webhook, selectWebhooksOf, toPageOf(toWebhookDto));
 
   constructor(
     private readonly database: Database,
