@@ -3,7 +3,10 @@ import type { Database } from './database';
 import { getOrInsert } from './engine/get-or-insert';
 import type { SharedRead, StoredRow } from './engine/session';
 
-/** Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id. */
+/**
+ * Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id.
+ * libs/http declares the same type, because neither library depends on the other.
+ */
 export interface ListPosition {
   id: number;
   name?: string;
@@ -62,8 +65,10 @@ interface NameSearch {
   ids?: string | undefined;
 }
 
-/** The number of rows of the largest page, plus one. If the additional row exists, another page follows. */
-const MAX_ROWS = 101;
+/** The number of rows of the largest page. */
+export const MAX_PAGE_ROWS = 100;
+/** A page is read with one additional row. If the additional row exists, another page follows. */
+const MAX_ROWS = MAX_PAGE_ROWS + 1;
 const MAX_ROWS_READ = 2_000;
 const MAX_PAGE_BYTES = 256 * 1024;
 const MAX_BYTES_WITHOUT_TEXTS = 64;

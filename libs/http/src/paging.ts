@@ -10,7 +10,10 @@ export const InvalidCursorError = defineError({
   message: 'cursor must come from the Link header of a previous page. Leave it out to start over.',
 });
 
-/** Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id. */
+/**
+ * Where a page starts: after the entry with this id or, in a list sorted by name, after the entry with this name and id.
+ * libs/database declares the same type, because neither library depends on the other.
+ */
 export interface ListPosition {
   id: number;
   name?: string | undefined;
