@@ -1,51 +1,9 @@
-import {
-  Check,
-  Column,
-  DeleteDateColumn,
-  Entity,
-  Index,
-  JoinColumn,
-  ManyToOne,
-  type Relation,
-  Unique,
-} from 'typeorm';
+import { Check, Column, Entity, Index, JoinColumn, ManyToOne, type Relation, Unique } from 'typeorm';
 import { BYTEWISE_TEXT, GeneratedId } from '#libs/database';
+import { Client } from './client.entity';
 
 export const SCOPES = ['read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
-
-/** An application that uses the API. `perMinute` and `perDay` are null if the plan has fixed limits. */
-@Entity('clients')
-@Index('clients_name_key', ['name'], { unique: true, where: 'deleted_at IS NULL' })
-@Check('clients_name_check', 'char_length(name) BETWEEN 1 AND 100')
-@Check('clients_per_minute_check', 'per_minute >= 1')
-@Check('clients_per_day_check', 'per_day >= 1')
-export class Client {
-  @GeneratedId()
-  id!: number;
-
-  @Column({ ...BYTEWISE_TEXT })
-  name!: string;
-
-  @Column('text')
-  plan!: string;
-
-  @Column({ name: 'per_minute', type: 'int', nullable: true })
-  perMinute!: number | null;
-
-  @Column({ name: 'per_day', type: 'int', nullable: true })
-  perDay!: number | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
-  createdAt!: Date;
-
-  @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
-  deletedAt!: Date | null;
-
-  /** When an operator last reset the client's limits. Requests before this time do not count. */
-  @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
-  resetAt!: Date | null;
-}
 
 /** An API key. Only a digest and the last four characters are stored, never the key itself. */
 @Entity('api_keys')

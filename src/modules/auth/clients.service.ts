@@ -7,7 +7,8 @@ import { OperatorError, suggestionFor } from '#libs/messages';
 import type { ClientDependent } from '../../feature';
 import { AuditTrail, beforeAndAfter } from '../audit';
 import { digestOf, newApiKey, stateOf } from './api-key';
-import { ApiKey, Client, type Scope, SCOPES } from './api-key.entity';
+import { ApiKey, type Scope, SCOPES } from './api-key.entity';
+import { Client } from './client.entity';
 
 type PlanTerms = Pick<Client, 'plan'> & Partial<Pick<Client, 'perMinute' | 'perDay'>>;
 

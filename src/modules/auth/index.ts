@@ -1,9 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
-import { ApiKey, Client, SCOPES } from './api-key.entity';
+import { ApiKey, SCOPES } from './api-key.entity';
 import { ApiKeyGuard } from './api-key.guard';
 import { Authenticator } from './authenticator';
+import { Client } from './client.entity';
 import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 
