@@ -1,40 +1,9 @@
-import {
-  type CanActivate,
-  type ExecutionContext,
-  Inject,
-  Injectable,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { DECORATORS } from '@nestjs/swagger';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { FastifyRequest } from 'fastify';
-import { Column, Entity, Index, PrimaryColumn, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { BYTEWISE_TEXT } from '#libs/database';
-import { isGone, OperationGoneError } from '#libs/http';
-import { SETTINGS } from '../../settings';
-import type { DeprecationSettings } from './settings';
-
-/** Number of calls of a deprecated operation with one API key on one UTC day. */
-@Entity('deprecated_calls')
-@Index('deprecated_calls_by_day', ['day'])
-export class DeprecatedCall {
-  @PrimaryColumn({ name: 'key_id', type: 'bigint' })
-  keyId!: number;
-
-  @PrimaryColumn({ ...BYTEWISE_TEXT })
-  operation!: string;
-
-  @PrimaryColumn('date')
-  day!: string;
-
-  @Column({ type: 'bigint' })
-  calls!: number;
-
-  @Column({ name: 'last_call_at', type: 'timestamptz' })
-  lastCallAt!: Date;
-}
+import { DeprecatedCall } from './deprecated-call.entity';
 
 const INTERVAL_MS = 5_000;
 
@@ -97,36 +66,5 @@ export class DeprecatedCalls implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.calls.close();
-  }
-}
-
-/** Counts calls of deprecated operations. If AFTER_SUNSET is `gone`, rejects calls after the operation's sunset. */
-@Injectable()
-export class SunsetGuard implements CanActivate {
-  constructor(
-    private readonly calls: DeprecatedCalls,
-    private readonly clock: Clock,
-    @Inject(SETTINGS) private readonly settings: DeprecationSettings,
-  ) {}
-
-  canActivate(context: ExecutionContext): boolean {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (this.settings.afterSunset === 'gone') {
-      request.goneBefore = this.clock.now();
-    }
-    const { deprecation } = request.routeOptions.config;
-    if (deprecation === undefined) {
-      return true;
-    }
-    if (request.client?.key) {
-      const { operationId } = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
-        operationId: string;
-      };
-      this.calls.record(request.client.key.id, operationId);
-    }
-    if (isGone(deprecation, request)) {
-      throw new OperationGoneError();
-    }
-    return true;
   }
 }

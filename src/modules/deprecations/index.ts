@@ -2,9 +2,11 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
-import { DeprecatedCall, DeprecatedCalls, SunsetGuard } from './deprecated-calls';
+import { DeprecatedCall } from './deprecated-call.entity';
+import { DeprecatedCalls } from './deprecated-calls';
+import { SunsetGuard } from './sunset.guard';
 
-export { SunsetGuard } from './deprecated-calls';
+export { SunsetGuard } from './sunset.guard';
 
 const KEPT_DAYS = 90;
 

@@ -1,0 +1,39 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { DECORATORS } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Clock } from '#libs/clock';
+import { isGone, OperationGoneError } from '#libs/http';
+import { SETTINGS } from '../../settings';
+import { DeprecatedCalls } from './deprecated-calls';
+import type { DeprecationSettings } from './settings';
+
+/** Counts calls of deprecated operations. If AFTER_SUNSET is `gone`, rejects calls after the operation's sunset. */
+@Injectable()
+export class SunsetGuard implements CanActivate {
+  constructor(
+    private readonly calls: DeprecatedCalls,
+    private readonly clock: Clock,
+    @Inject(SETTINGS) private readonly settings: DeprecationSettings,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (this.settings.afterSunset === 'gone') {
+      request.goneBefore = this.clock.now();
+    }
+    const { deprecation } = request.routeOptions.config;
+    if (deprecation === undefined) {
+      return true;
+    }
+    if (request.client?.key) {
+      const { operationId } = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
+        operationId: string;
+      };
+      this.calls.record(request.client.key.id, operationId);
+    }
+    if (isGone(deprecation, request)) {
+      throw new OperationGoneError();
+    }
+    return true;
+  }
+}
