@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { describeFailure, program } from '#libs/messages';
+import { describeFailure, failureSettings } from '#libs/messages';
 import { readSettings, settingNames } from './all-settings';
 import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 
 const signals = listenToStopSignals();
-program.name = 'petstore';
+failureSettings.programName = 'petstore';
 
 /** Makes the heap grow in smaller steps, so that floods of requests take less memory. */
 setFlagsFromString('--heap-growing-percent=40');
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
 async function fail(error: unknown): Promise<never> {
   const { ReportedStartError, explain } = await import('./runtime/failures.js');
   if (!(error instanceof ReportedStartError)) {
-    program.explain = explain;
+    failureSettings.explain = explain;
     process.stderr.write(describeFailure(error));
   }
   process.exit(1);

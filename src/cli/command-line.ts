@@ -10,7 +10,7 @@ import {
   outputIsWritten,
   reportFailure,
 } from '#libs/command-line';
-import { UsageError, program } from '#libs/messages';
+import { UsageError, failureSettings } from '#libs/messages';
 import { settingNames } from '../all-settings';
 import { PETSTORE, VERSION } from '../program';
 import { isValidUtf8, loadEnvironmentFile } from '../runtime/environment';
@@ -22,7 +22,7 @@ import { closeStores } from './store';
 const CLOSE_MS = 1_000;
 
 export async function runCommandLine(signals: StopSignals): Promise<void> {
-  Object.assign(program, { name: 'petstore', explain });
+  Object.assign(failureSettings, { programName: 'petstore', explain });
   listenForInterruption(signals);
   // Drop warnings that libraries such as ioredis print with `console.warn`, because the warnings would mix with the
   // output of the command.

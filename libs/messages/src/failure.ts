@@ -35,13 +35,14 @@ export interface Failure {
 /** The code of an unexpected failure, whose message is the stack of the error. */
 export const DEFECT = 'internal_error';
 
-export const program = {
-  name: 'error',
+/** Set by the program at its start. */
+export const failureSettings = {
+  programName: 'error',
   explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),
 };
 
 export function formatError(message: string): string {
-  return `${program.name}: ${printable(withoutSecrets(message))}\n`;
+  return `${failureSettings.programName}: ${printable(withoutSecrets(message))}\n`;
 }
 
 export function failureOf(error: unknown): Failure {
@@ -49,12 +50,12 @@ export function failureOf(error: unknown): Failure {
     const { code, message, lines } = error;
     return { code, message, lines };
   }
-  return program.explain(error);
+  return failureSettings.explain(error);
 }
 
 export function describeFailure(error: unknown): string {
   const { code, message, lines = [] } = failureOf(error);
   return code === DEFECT
-    ? `${program.name}: ${message.split('\n').map(printable).join('\n')}\n`
+    ? `${failureSettings.programName}: ${message.split('\n').map(printable).join('\n')}\n`
     : formatError(message) + lines.map((line) => `${printable(line)}\n`).join('');
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { until } from '../../support/eventually';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { describeFailure, program } from '#libs/messages';
+import { describeFailure, failureSettings } from '#libs/messages';
 import { migrateToNewest, MIGRATIONS, administrationOptions } from '../../../src/runtime/data-source';
 import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
@@ -12,7 +12,7 @@ import { useStore } from '../../support/use-service';
 import { migrate } from '#libs/database';
 import { type TestService, startService } from '../../support/service';
 
-Object.assign(program, { name: 'petstore', explain });
+Object.assign(failureSettings, { programName: 'petstore', explain });
 
 const server = process.env.TEST_POSTGRES_URL!;
 

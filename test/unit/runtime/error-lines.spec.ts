@@ -1,9 +1,9 @@
 import { QueryFailedError } from 'typeorm';
 import { writeUsageError } from '#libs/command-line';
-import { OperatorError, describeFailure, program } from '#libs/messages';
+import { OperatorError, describeFailure, failureSettings } from '#libs/messages';
 import { explain, explainAddress } from '../../../src/runtime/failures';
 
-Object.assign(program, { name: 'petstore', explain });
+Object.assign(failureSettings, { programName: 'petstore', explain });
 
 const HOSTILE = 'a\u001b[2J\u009b31m\r\nb\u202ec\u2028';
 const ESCAPED = 'a\\u001b[2J\\u009b31m\\u000d\\u000ab\\u202ec\\u2028';

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { CommandFactory } from 'nest-commander';
 import { COMMANDER_OPTIONS, operatorName, reportFailure } from '#libs/command-line';
-import { program } from '#libs/messages';
+import { failureSettings } from '#libs/messages';
 import { CliModule } from '../../../../src/cli/cli.module';
 import { closeStores } from '../../../../src/cli/store';
 import { explain } from '../../../../src/runtime/failures';
@@ -28,7 +28,7 @@ class Output extends Socket {
   }
 }
 
-Object.assign(program, { name: 'petstore', explain });
+Object.assign(failureSettings, { programName: 'petstore', explain });
 
 /** Runs a command in this process, as `src/cli/main.ts` does in one of its own. */
 export async function runCommand(
