@@ -58,8 +58,9 @@ class QuotaAdministrationModule {}
 @Module({
   imports: [
     QuotaAdministrationModule,
-    // The throttler package needs one limit here. The numbers have no effect, because the guard uses the limits of the
-    // client's plan instead.
+    // The throttler package needs one limit here. The numbers have no effect, because `PlanThrottlerGuard` uses the limits
+    // of the client's plan instead. The service uses three parts of the package: `ThrottlerGuard`, on which this guard is
+    // based, `@SkipThrottle`, and `normalizeIp`.
     ThrottlerModule.forRoot([{ ttl: 0, limit: 0 }]),
   ],
   controllers: [AccountController],
