@@ -68,7 +68,7 @@ export class OrdersService {
     return this.commands.execute(source, {
       needs: [...(petId === undefined ? [] : InventoryOperations.lock(petId)), lockOrder(id)],
       decide: (state) => {
-        const before = foundOrder(state, id, source);
+        const before = foundUnchanged(state, id, source);
         const { complete = before.complete } = patch;
         if (before.complete && !complete) {
           throw new OrderAlreadyCompleteError(id);
@@ -90,7 +90,7 @@ export class OrdersService {
     return this.commands.execute(source, {
       needs: [...InventoryOperations.lock(petId), lockOrder(id)],
       decide: (state) => {
-        const order = foundOrder(state, id, source);
+        const order = foundUnchanged(state, id, source);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
@@ -132,7 +132,7 @@ function existing(order: Order | null, id: number): Order {
   return order;
 }
 
-function foundOrder(state: State, id: number, source: CommandSource): Order {
+function foundUnchanged(state: State, id: number, source: CommandSource): Order {
   const order = existing(state.find(Order, id), id);
   source.assertPrecondition?.(toOrderDto(order));
   return order;

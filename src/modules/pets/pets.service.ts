@@ -97,7 +97,7 @@ export class PetsService {
         ...(status === undefined ? [] : [this.stock.load(id)]),
       ],
       decide: (state) => {
-        const pet = foundPet(state, id, source);
+        const pet = foundUnchanged(state, id, source);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined) {
           const { stock, openOrders } = this.stock.get(state, id);
@@ -119,7 +119,7 @@ export class PetsService {
     return this.commands.execute(source, {
       needs: [PetOperations.lock(id), this.stock.load(id)],
       decide: (state) => {
-        const pet = foundPet(state, id, source);
+        const pet = foundUnchanged(state, id, source);
         if (this.stock.get(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
@@ -179,7 +179,7 @@ function existing(pet: Pet | null, id: number): Pet {
   return pet;
 }
 
-function foundPet(state: State, id: number, source: CommandSource): Pet {
+function foundUnchanged(state: State, id: number, source: CommandSource): Pet {
   const pet = existing(state.find(Pet, id), id);
   source.assertPrecondition?.(toPetDto(pet));
   return pet;

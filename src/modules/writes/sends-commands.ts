@@ -50,19 +50,35 @@ export function SendsCommands(): ClassDecorator {
 
 /**
  * Parameter decorator that gives a handler the source of its command: the client, and what the request's `If-Match` and
- * `Idempotency-Key` demand. The handler passes the source on with the command.
+ * `Idempotency-Key` demand. The handler passes the source on with the command. If the operation checks `If-Match` itself
+ * (`ChecksConditions`), `decide` of the command must call `assertPrecondition`. Otherwise the command fails.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { headers, commandSource: source = { callerId: apiKeyOf(request).clientId } } = request;
-  if (request.routeOptions.config.checksConditions) {
-    return { ...source, assertPrecondition: (resource) => assertConditions(headers, resource) };
+  const { wrap = (command) => command } = source;
+  if (!request.routeOptions.config.checksConditions) {
+    return { ...source, wrap: (command) => wrap(underConditions(command, request)) };
   }
-  const wrap: CommandSource['wrap'] = (command) => {
-    const conditional = underConditions(command, request);
-    return source.wrap?.(conditional) ?? conditional;
+  let isAsserted = false;
+  return {
+    ...source,
+    assertPrecondition(resource) {
+      isAsserted = true;
+      assertConditions(headers, resource);
+    },
+    wrap(command) {
+      const decide: typeof command.decide = (state) => {
+        isAsserted = false;
+        const result = command.decide(state);
+        if (!isAsserted) {
+          throw new Error('The command did not call assertPrecondition, so it would ignore If-Match.');
+        }
+        return result;
+      };
+      return wrap({ ...command, decide });
+    },
   };
-  return { ...source, wrap };
 });
 
 /**

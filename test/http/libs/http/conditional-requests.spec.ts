@@ -1,3 +1,6 @@
+import { CommandExecutor } from '#libs/database';
+import { CategoriesService } from '../../../../src/modules/categories';
+import { Category } from '../../../../src/modules/categories/category.entity';
 import type { Answer, ErrorBody } from '../../../support/api-caller';
 import { useStore } from '../../../support/use-service';
 
@@ -16,7 +19,7 @@ const CHANGES: [method: string, path: string, body: (count: number) => object][]
 const WITHOUT_TAG = ['/pets', '/categories?limit=1', '/store/orders', '/events', '/key', '/rate-limit'];
 const OTHER = '"0SgU8bLYz3tEJ7_M5bIqkw"';
 
-const { caller, arrange } = useStore();
+const { service, caller, arrange } = useStore();
 const tagOf = async (target: string) => (await caller.get(target)).headers.get('etag')!;
 
 beforeAll(async () => {
@@ -128,6 +131,27 @@ it.each([
   [412, '/webhooks', { url: 'https://127.0.0.1/events' }],
 ])('A stale If-Match of a POST comes before 409 and 422 only: %i at %s', async (status, path, body) => {
   expect((await caller.with({ 'If-Match': '"stale"' }).post(path, body)).status).toBe(status);
+});
+
+it('A command that never checks If-Match fails, with and without one, and changes nothing', async () => {
+  const commands = service.app.get(CommandExecutor);
+  const replace = jest.spyOn(service.app.get(CategoriesService), 'replace');
+  replace.mockImplementation((id, { name }, source) =>
+    commands.execute(source, {
+      needs: [{ entity: Category, id, lock: 'FOR NO KEY UPDATE' }],
+      decide(state) {
+        state.update(Category, id, { id, name, description: null });
+        return { id, name };
+      },
+    }),
+  );
+  const before = await caller.get('/categories/1');
+  for (const sender of [caller, caller.with({ 'If-Match': OTHER })]) {
+    expect((await sender.put('/categories/1', { name: 'Unchecked' })).status).toBe(500);
+  }
+  expect((await caller.get('/categories/1')).text).toBe(before.text);
+  expect(JSON.stringify(service.log.lines)).toContain('The command did not call assertPrecondition');
+  replace.mockRestore();
 });
 
 it('404 takes precedence over conditions', async () => {
