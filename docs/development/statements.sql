@@ -114,7 +114,7 @@ SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) 
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
@@ -133,7 +133,7 @@ SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, plac
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
@@ -154,7 +154,7 @@ SELECT place, kept.* FROM unnest($1::text[]) WITH ORDINALITY AS used (name, plac
   CROSS JOIN LATERAL (SELECT fingerprint, status, body FROM idempotency_records AS record
   WHERE record.name = used.name AND created_at + interval '24 hours' > now() LIMIT 1) AS kept;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
@@ -180,7 +180,7 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -198,7 +198,7 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
@@ -248,7 +248,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
@@ -260,7 +260,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
@@ -272,7 +272,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
@@ -284,7 +284,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
@@ -296,7 +296,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- then
 
@@ -357,7 +357,7 @@ ROLLBACK;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT nextval('orders_id_seq') FROM generate_series(1, $1::int);
 
 -- then
@@ -384,7 +384,7 @@ COMMIT;
 
 BEGIN;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
-SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1;
+SELECT pet_id, stock, open_orders FROM inventory WHERE pet_id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT nextval('categories_id_seq') FROM generate_series(1, $1::int);
 
 -- then

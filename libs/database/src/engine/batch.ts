@@ -32,8 +32,8 @@ interface BatchTransaction {
   tables: Tables;
   state: State;
   /**
-   * The only row for which the transaction waits if another transaction has locked the row. Commands that need other rows
-   * that are locked are skipped. Undefined if the transaction waits for no row.
+   * The only row for which the transaction waits if another transaction has locked the row or a part of the row. Commands
+   * that need other rows that are locked are skipped. Undefined if the transaction waits for no row.
    */
   awaited: RowNeed | undefined;
 }
@@ -96,6 +96,9 @@ async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]
   }
 }
 
+/** The lock on a part, which commands take after the lock on its whole. */
+const PART_LOCK = 'FOR NO KEY UPDATE';
+
 /** What to load: something that a command needs, or a row without a lock, to see whether the row exists. */
 type Wanted = Need | { entity: Entity; id: number };
 
@@ -132,9 +135,10 @@ async function load(
 }
 
 /**
- * Returns how to load a row or the value of a lookup, or how to draw a new id. The row `awaited` is locked before all other
- * rows, and the statement waits if another transaction has locked this row. For all other rows, the statement returns only
- * the rows that no other transaction has locked, and does not wait. The commands that need the omitted rows are skipped.
+ * Returns how to load a row or the value of a lookup, or how to draw a new id. The row `awaited` and then its parts are
+ * locked before all other rows, and the statements wait if another transaction has locked these rows. For all other rows,
+ * the statement returns only the rows that no other transaction has locked, and does not wait. The commands that need the
+ * omitted rows are skipped.
  */
 function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Loader {
   const last = tables.order.length;
@@ -148,10 +152,13 @@ function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
     return { read: tables.tableOf(wanted.newId).newIds, place: last, add };
   }
   if ('part' in wanted) {
-    const { part, whole } = wanted;
-    const add = (id: unknown, found: unknown) =>
-      state.addLoadedPart({ part, whole, id: id as number }, found);
-    return { read: tables.tableOf(part).byId as Loader['read'], place: tables.order.indexOf(part), add };
+    const { part, whole, id } = wanted;
+    const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf({ entity: whole, id });
+    const read = tables.tableOf(part).locked(PART_LOCK, isAwaited ? 'wait' : 'skip');
+    const add = (key: unknown, found: unknown) =>
+      state.addLoadedPart({ part, whole, id: key as number }, found, isAwaited);
+    const place = isAwaited ? -0.5 : tables.order.indexOf(part);
+    return { read: read as Loader['read'], place, add };
   }
   const { entity } = wanted;
   const lock = 'lock' in wanted ? wanted.lock : undefined;
@@ -175,8 +182,14 @@ function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction):
   };
 }
 
+/**
+ * Returns the row for which the command has to wait, because another transaction has locked the row or a part of the row.
+ */
 function heldRowOf(command: Command, state: State): RowNeed | undefined {
-  const row = command.needs.filter(isRow).find((need) => !state.has(need));
+  const { needs } = command;
+  const isPartHeld = ({ entity, id }: RowNeed): boolean =>
+    needs.some((need) => 'part' in need && need.whole === entity && need.id === id && !state.hasPart(need));
+  const row = needs.filter(isRow).find((need) => !state.has(need) || isPartHeld(need));
   return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
 }
 

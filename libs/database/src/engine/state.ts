@@ -33,8 +33,8 @@ export interface RowNeed {
 
 /**
  * A row that belongs to another row with the same id, such as the stock of a product: `part` is the entity of the stock,
- * and `whole` is the entity of the product. Each command that changes a stock locks the product, so the stock is loaded
- * without a lock of its own.
+ * and `whole` is the entity of the product. A command that needs the stock must also need the product, and locks the
+ * product first.
  */
 export interface PartNeed {
   part: Entity;
@@ -145,13 +145,18 @@ export class State {
 
   /**
    * Adds a loaded row that belongs to another row, `whole` (see `PartNeed`). Does nothing if the transaction does not hold
-   * the lock on `whole`, because another transaction may then change the part before this transaction ends.
+   * the lock on `whole`, or if `stored` is null because another transaction has locked the part.
+   * @param hasWaited true if the transaction has waited for the lock on the part. If `stored` is null, there is no part
    */
-  addLoadedPart({ part, whole, id }: PartNeed, stored: unknown): void {
+  addLoadedPart({ part, whole, id }: PartNeed, stored: unknown, hasWaited: boolean): void {
     const cell = this.cells.get(whole)?.get(id);
-    if (cell !== undefined) {
+    if (cell !== undefined && (stored !== null || hasWaited || cell.stored === null)) {
       this.addLoaded(part, id, stored, cell.lock);
     }
+  }
+
+  hasPart({ part, id }: PartNeed): boolean {
+    return this.cells.get(part)?.has(id) === true;
   }
 
   /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */

@@ -78,10 +78,13 @@ describe('concurrent commands', () => {
     }
   });
 
-  it('decide on the stock that the last holder of the lock on the pet has committed', async () => {
+  it.each([
+    ['the pet', 'SELECT FROM pets WHERE id = $1 FOR NO KEY UPDATE; '],
+    ['the stock alone', ''],
+  ])('decide on the stock that the last holder of the lock on %s has committed', async (_what, lock) => {
     const [petId] = await petsWith(5, 1);
     const { pool } = service.database;
-    const sale = `SELECT FROM pets WHERE id = ${petId} FOR NO KEY UPDATE; UPDATE inventory SET stock = 1 WHERE pet_id = ${petId}`;
+    const sale = `${lock}UPDATE inventory SET stock = 1 WHERE pet_id = $1`.replaceAll('$1', String(petId));
     const { order } = await whileHeld(pool, sale, async () => {
       const order = place({ petId: petId!, quantity: 2 }).catch(({ code }: ApiError) => code);
       await until(async () => (await lockWaits(pool)) > 0);
@@ -195,6 +198,7 @@ it.each([
   ['the client of a new webhook', 'clients', 'FOR NO KEY UPDATE', 'waits'],
   ['a deleted webhook', 'webhooks', 'FOR KEY SHARE', 'waits'],
   ['the pet of a deleted category', 'pets', 'FOR UPDATE', 'category_in_use'],
+  ['the stock of an ordered pet', 'inventory', 'FOR SHARE', 'waits'],
 ])(
   'a command whose write refers to a row that another transaction has locked %s (%s, %s): no other command of its batch waits with it',
   async (_what, table, lock, expected) => {
@@ -209,18 +213,23 @@ it.each([
       clients: [source.callerId, () => webhooks.create({ url, enabled: false }, source)],
       webhooks: [webhook.id, () => webhooks.remove(webhook.id, source)],
       pets: [pet.id, () => categories.delete(pet.categoryId, source)],
+      inventory: [pet.id, () => service.app.get(OrdersService).place({ petId: pet.id }, source)],
     }[table]! as [number, () => Promise<unknown>];
     let outcome = 'waits';
-    const { ending } = await whileHeld(pool, `SELECT FROM ${table} WHERE id = ${id} ${lock}`, async () => {
-      const ending = command().then(
-        () => (outcome = 'done'),
-        ({ code }: ApiError) => (outcome = code),
-      );
-      expect(await categories.create({ name: 'Dogs' }, source)).toMatchObject({ name: 'Dogs' });
-      await until(async () => outcome !== 'waits' || (await lockWaits(pool)) > 0);
-      expect(outcome).toBe(expected);
-      return { ending };
-    });
+    const { ending } = await whileHeld(
+      pool,
+      `SELECT FROM ${table} WHERE ${table === 'inventory' ? 'pet_id' : 'id'} = ${id} ${lock}`,
+      async () => {
+        const ending = command().then(
+          () => (outcome = 'done'),
+          ({ code }: ApiError) => (outcome = code),
+        );
+        expect(await categories.create({ name: 'Dogs' }, source)).toMatchObject({ name: 'Dogs' });
+        await until(async () => outcome !== 'waits' || (await lockWaits(pool)) > 0);
+        expect(outcome).toBe(expected);
+        return { ending };
+      },
+    );
     await ending;
     expect(outcome).toBe(expected === 'waits' ? 'done' : expected);
   },
