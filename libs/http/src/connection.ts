@@ -3,6 +3,17 @@
 // - a complete response, until the caller has read the response (also in `heldBytes` of the request)
 // - received bytes that belong to no request yet, such as half of a header section (`unfinished`)
 // Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
+//
+// This file and `connections.ts` use parts of Node that Node does not document, and that any release of Node may change:
+// - `parser` of a socket, and of this parser `socket`, the function `0` (`HTTPParser.kOnMessageBegin`), and `onIncoming` with
+//   its result 2
+// - `_unrefTimer` of a socket, which Node calls after each read
+// - `_last` of a response, after which Node closes the connection
+// - `upgrade` of a request, which Node reads right after parsing
+// - that a socket which emits `close` frees its parser
+// - that `close` of `net.Server` stops listening without closing the idle connections of an HTTP server
+// The tests `connections.spec.ts`, `malformed-http.spec.ts` and `memory.spec.ts` passed with Node 20.20, 22.23 and 24.22. Run
+// these tests with each new release of Node.
 import { AsyncResource } from 'node:async_hooks';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
