@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/counters/redis-connection';
+import type { ScriptArgument } from '../../src/modules/quotas/counters/quota-script';
 
 /** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
 export class RedisOnClock extends RedisConnection {
@@ -13,8 +14,9 @@ export class RedisOnClock extends RedisConnection {
   }
 
   override run(keys: [string, string], argument: string): Promise<unknown> {
-    const given = JSON.parse(argument) as object;
-    return super.run(keys, JSON.stringify({ ...given, redisNow: this.clock.now() + this.aheadMs }));
+    const given = JSON.parse(argument) as ScriptArgument;
+    given.redisNow = this.clock.now() + this.aheadMs;
+    return super.run(keys, JSON.stringify(given));
   }
 }
 

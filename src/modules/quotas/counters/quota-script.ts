@@ -14,7 +14,8 @@ import type { LimitSubject } from './quota-counters';
 
 /**
  * Lua script with the rules of limits.ts, bans.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
- * JSON, or nothing if the counts have to be read from the database first.
+ * JSON, or nothing if the counts have to be read from the database first. The comments of the script name the functions in
+ * TypeScript that have the same rules. A change of a rule must change both.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -34,6 +35,7 @@ local function load(name)
   return packed and cmsgpack.unpack(packed)
 end
 
+-- Finds the counts in Redis and, if the instance has sent counts of the database, those as well.
 local windows, stored = load(KEYS[1]), given.windows
 if not windows and not stored then return false end
 if windows then windows.day.start = windows.day.start + ahead end
@@ -54,6 +56,7 @@ end
 
 local ban, stored_ban, ban_changed
 if key then
+  -- windowsOf (memory-counters.ts): after a reset by an operator, the counts begin again.
   if key.resetAt > windows.resetAt then
     for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
     windows.resetAt = key.resetAt
@@ -68,6 +71,7 @@ if key then
   stored_ban = load(KEYS[2])
   ban = stored_ban
     or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
+  -- applyStoredBan (bans.ts)
   if key.ban.changedAt > ban.changedAt then
     local banned_until = key.ban.bannedUntil + ahead
     -- If this script banned the key, the ban comes back from the database with an end that differs by the duration of
@@ -85,6 +89,8 @@ if alone and (not key or key.resetAt == windows.resetAt) then
   if begin_with(windows.minute, alone, 'minute') then windows.minute.count = windows.minute.count + alone.count end
 end
 
+-- rollWindows (limits.ts) and the first half of take (limits.ts): brings the windows up to date, and finds the window
+-- whose limit is reached.
 local ends, exhausted = {}
 for _, name in ipairs(NAMES) do
   local window = windows[name]
@@ -98,6 +104,7 @@ for _, name in ipairs(NAMES) do
 end
 
 local outcome, newly_banned = 'unchanged', false
+-- banLevel, nextBanMs and the second half of countRefusal (bans.ts)
 local function ban_for_refusals()
   local level = ban.level
   if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
@@ -107,15 +114,18 @@ local function ban_for_refusals()
   outcome, newly_banned = 'banned', true
 end
 
+-- applyStep (decision.ts)
 if given.step == 'take' and key and now < ban.bannedUntil then
   outcome = 'banned'
 elseif given.step == 'take' and not exhausted then
+  -- The second half of take (limits.ts)
   outcome = 'allowed'
   for _, name in ipairs(NAMES) do
     windows[name].start, windows[name].count = ends[name] - LENGTHS[name], windows[name].count + 1
   end
 elseif given.step == 'take' then
   outcome = 'limited'
+  -- The first half of countRefusal, and refusalsBeforeBan (bans.ts)
   if key then
     ban_changed = true
     if now < ban.seriesStart or now >= ban.seriesEnd then
@@ -125,6 +135,7 @@ elseif given.step == 'take' then
     if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
   end
 elseif given.step == 'refund' then
+  -- refund (limits.ts)
   for _, name in ipairs(NAMES) do
     local window = windows[name]
     local is_inside = given.takenAt >= window.start and given.takenAt < ends[name]
@@ -135,6 +146,7 @@ elseif given.step == 'refund' then
   end
 end
 
+-- Saves the counts and the ban.
 windows.day.start = windows.day.start - ahead
 local writes = given.step ~= 'read' or alone
 if writes or is_given then
@@ -151,6 +163,8 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
 /** Argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
 export interface ScriptArgument {
   now: number;
+  /** The time that replaces the time of Redis. Only tests set it, so that a test can move the clock of Redis. */
+  redisNow?: number;
   step: Step;
   limits: { minute: number; day?: number };
   takenAt?: number;
