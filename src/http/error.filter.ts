@@ -59,8 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       if (request.client === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         await countWithinLimits(request, this.limiter);
-        // Apply the access rule `public`, because a 404 for an unknown path needs no key.
-        assertMayCall(request, 'public');
+        assertMayCall(request);
       }
       return unknownPathOrMethod(request) ?? thrown;
     } catch (refusal) {

@@ -131,7 +131,12 @@ function watchRoutes(fastify: FastifyInstance): void {
   const outside = new Set<string>();
   const similar = new SimilarOperations();
   fastify.addHook('onRoute', (route) => {
-    if ((route.config?.access ?? 'public') === 'public') {
+    if (route.config?.access === undefined) {
+      throw new Error(
+        `${String(route.method)} ${route.url} has no access rule. Decorate the controller with @ScopeByMethod(), or the operation with @Access().`,
+      );
+    }
+    if (route.config.access === 'public') {
       outside.add(route.url);
     }
     similar.add(route);

@@ -14,7 +14,7 @@ import {
   referencePage,
   wantsPage,
 } from './pages';
-import { type PageFile, readPageFile, rootFrom, serveFile, serveText } from './served-content';
+import { PAGE, type PageFile, readPageFile, rootFrom, serveFile, serveText } from './served-content';
 import { referenceDocument } from './reference-document';
 
 export function serveDocument(app: NestFastifyApplication): void {
@@ -47,7 +47,7 @@ export function serveDocument(app: NestFastifyApplication): void {
 
 /** Answers `/`: redirects browsers to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
-  fastify.get('/', (request, reply) => {
+  fastify.get('/', PAGE, (request, reply) => {
     const isPage = wantsPage(request);
     if (!isPage) {
       assertIfMatch(request.headers, null);
@@ -80,7 +80,9 @@ function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>, the
   }
   serveText(pages, '/llms.txt', async () => llmsText(await guides()));
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
-    pages.get(`${path}/`, (_request, reply) => reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301));
+    pages.get(`${path}/`, PAGE, (_request, reply) =>
+      reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301),
+    );
   }
 }
 

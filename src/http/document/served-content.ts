@@ -149,6 +149,9 @@ export function serveFile(pages: FastifyInstance, path: string, read: () => Prom
   return { path, digestPath: async () => withDigest(path, (await content()).digest) };
 }
 
+/** Route options of pages and files, which need no key. */
+export const PAGE = { config: { access: 'public' } } as const;
+
 /**
  * Answers GET requests for the paths.
  * @returns a function that returns the content, which is read at the first call
@@ -185,6 +188,6 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     // need a copy of the content, and the copies for slow readers could fill the memory.
     return reply.type(type).header('Content-Length', byteLengthOf(pieces)).send(Readable.from(pieces));
   };
-  paths.forEach((path) => pages.get(path, answer));
+  paths.forEach((path) => pages.get(path, PAGE, answer));
   return content;
 }
