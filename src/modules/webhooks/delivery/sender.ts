@@ -96,7 +96,8 @@ export class Sender {
   }
 
   private open({ url, headers }: Message): ClientRequest {
-    return url.startsWith('https:')
+    // Compare the parsed protocol, because the text of the URL may have `https` in upper case.
+    return new URL(url).protocol === 'https:'
       ? httpsRequest(url, { method: 'POST', headers, agent: this.https })
       : httpRequest(url, { method: 'POST', headers, agent: this.http });
   }

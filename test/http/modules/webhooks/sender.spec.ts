@@ -177,6 +177,15 @@ describe('after fifteen seconds', () => {
   });
 });
 
+it.each(['https', 'HTTPS', 'Https'])('%s in a URL means TLS', async (scheme) => {
+  const { url, server } = await rawReceiver((socket) => socket.end());
+  const sender = new Sender(LOCAL);
+  const { error } = await sender.send(message(url.replace('http', scheme)));
+  expect(error).toMatch(/^The TLS handshake failed/);
+  sender.close();
+  server.close();
+});
+
 describe('receivers that misbehave', () => {
   const sender = new Sender(LOCAL);
   const servers: Server[] = [];
