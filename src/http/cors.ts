@@ -47,7 +47,7 @@ export async function answerPreflight(
 ): Promise<void> {
   const { 'access-control-request-headers': asked } = request.headers;
   const headers = {
-    ...(await limiter.headersFor(request, 204)),
+    ...(await limiter.headersOfAddress(request.ip)),
     'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Max-Age': '600',
     Vary: 'Origin, Access-Control-Request-Headers',

@@ -57,7 +57,8 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
-      if (request.client === undefined && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
+      const isCounted = request.client !== undefined;
+      if (!isCounted && !request.isMalformed && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         await countWithinLimits(request, this.limiter);
         assertMayCall(request);
       }
@@ -81,10 +82,8 @@ export class ErrorFilter implements ExceptionFilter {
 
 /** Returns the 404 or 405 error if no route matches the request, otherwise null. */
 function unknownPathOrMethod(request: FastifyRequest): ApiError | null {
-  const { is404, client, server, url } = request;
-  // A malformed request is not counted, so its client (set by `leaveUncounted`) has no decision of the rate limiter. Such
-  // a request gets the error that says what is malformed, and not a 404 or 405.
-  const isMalformed = client !== undefined && client.decision === undefined;
+  const { is404, isMalformed, server, url } = request;
+  // A malformed request gets the error that says what is malformed, and not a 404 or 405.
   if (!is404 || isMalformed) {
     return null;
   }

@@ -97,7 +97,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     try {
       assertReadable(request.raw);
     } catch (error) {
-      limiter.leaveUncounted(request);
+      request.isMalformed = true;
       reply.raw.shouldKeepAlive = false;
       done(error as Error);
       return;
@@ -121,6 +121,11 @@ declare module 'fastify' {
      * for such a path need no key and are not counted.
      */
     readonly isOutsideApi: boolean;
+    /**
+     * True if `assertReadable` has refused the request. Such a request is not counted, and its response reports the rate
+     * limit of the IP address.
+     */
+    isMalformed?: boolean;
     /** The operation that a request for an unknown path probably means, for example `GET /pets`. */
     readonly similarOperation?: string;
     traceId?: string;
@@ -186,7 +191,7 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
       handle(request, response);
     },
     async (socket) => ({
-      ...(await limiter.headersFor({ ip: socket.remoteAddress ?? '' }, 400)),
+      ...(await limiter.headersOfAddress(socket.remoteAddress ?? '')),
       ...commonHeaders(randomUUID()),
     }),
   );

@@ -23,12 +23,12 @@ export async function writeHeaders(
   reply: FastifyReply,
   status: number,
 ): Promise<void> {
-  // Requests for pages and health checks are not counted, so there are no rate limits to report. Only a malformed request
-  // for such a path has a client (see `leaveUncounted`), because its response reports the limits of the IP address.
-  if (request.client === undefined && request.isOutsideApi) {
+  // Requests for pages and health checks are not counted, so there are no rate limits to report. A malformed request is
+  // an exception, because the path of such a request may be unreadable.
+  if (request.client === undefined && !request.isMalformed && request.isOutsideApi) {
     return;
   }
-  const limits = await limiter.headersFor(request, status);
+  const limits = await limiter.settle(request, status);
   void reply.headers(limits).headers(deprecationHeadersOf(request));
 }
 

@@ -55,30 +55,26 @@ export class RequestLimiter {
     return client.decision;
   }
 
-  /** Makes the response to a malformed request report the rate limit of the IP address. The request is not counted. */
-  leaveUncounted(request: FastifyRequest): void {
-    request.client = anonymousClient(request.ip);
-  }
-
   /**
-   * If `status` is 304 or 5xx, refunds the request, that is subtracts the request from the counts. Then returns the rate
-   * limit headers of the response.
+   * Ends the counting of a request when the status of the response is final. If the status is 304 or 5xx, refunds the
+   * request, that is subtracts the request from the counts.
+   * @returns the rate limit headers of the response
    */
-  async headersFor(
-    { client, ip }: Pick<FastifyRequest, 'client' | 'ip'>,
-    status: number,
-  ): Promise<Record<string, string>> {
+  async settle({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
+    if (client === undefined) {
+      return this.headersOfAddress(ip);
+    }
     const current =
-      client?.decision === undefined
-        ? await this.statusOfUncounted(client, ip)
+      client.decision === undefined
+        ? // If the client's counts cannot be read, report the counts of the IP address, which do not depend on the database.
+          await this.counters.read(client).catch(() => this.counters.read(anonymousClient(ip)))
         : await this.statusAfter(client, client.decision, status);
     return rateLimitHeaders(current, this.clock.now());
   }
 
-  private async statusOfUncounted(client: RequestClient | undefined, ip: string): Promise<QuotaStatus> {
-    const address = anonymousClient(ip);
-    // If the client's counts cannot be read, report the counts of the IP address, which do not depend on the database.
-    return this.counters.read(client ?? address).catch(() => this.counters.read(address));
+  /** Returns the rate limit headers of a response to an unidentified client, with the limit of the IP address. */
+  async headersOfAddress(ip: string): Promise<Record<string, string>> {
+    return rateLimitHeaders(await this.counters.read(anonymousClient(ip)), this.clock.now());
   }
 
   private async statusAfter(
