@@ -83,8 +83,7 @@ function remarks(operation: Shown, method: string, guides: Guide[]): string[] {
   ];
 }
 
-const NOT_TRIED =
-  'This page has no form to try this operation: its response has the orders of all callers. Run a sample instead.';
+const NOT_TRIED = `This page has no form to try this operation: its response has the orders of all callers. Run a sample from the [reference](${ADDRESS_PLACEHOLDER}/docs) instead.`;
 
 const RARE = ['408', '413', '415', '431', '500', '503'];
 
