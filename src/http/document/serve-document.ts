@@ -132,6 +132,7 @@ function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
       syntaxHighlight: { theme: 'obsidian' },
       // Show the fields of an opened schema with their types, also if the schema is a list.
       defaultModelExpandDepth: 3,
+      defaultModelsExpandDepth: 3,
       // For a function, @nestjs/swagger writes the result of `toString` into the page. This result is the name of the
       // list in `swagger-plugins.js`.
       plugins: Object.assign(() => undefined, { toString: () => 'swaggerUiPlugins' }),
