@@ -86,8 +86,8 @@ ${tags.join('\n')}
 }
 
 /**
- * Adds to the page of Swagger UI the plugins for Swagger UI, and the site header, the theme and the styles that all other
- * pages have.
+ * Adds to the page of Swagger UI the plugins for Swagger UI, a text that stands in for Swagger UI, and the site header,
+ * the theme and the styles that all other pages have.
  */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
@@ -98,10 +98,11 @@ export function withSiteHeader(html: string, styles: string[]): string {
 </head>`;
   const start = `<body>
 ${siteHeader('/swagger').replaceAll('href="/', 'href="./')}
-<noscript><p>This page needs JavaScript. <a href=".${INDEX_PATH}">The guides</a> do not.</p></noscript>
 <div id="content">`;
+  const standIn = `<p>Swagger UI needs JavaScript and a moment to load. <a href=".${INDEX_PATH}">The guides</a> do not.</p>`;
   return html
     .replace('</head>', () => head)
+    .replace('<div id="swagger-ui">', (place) => place + standIn)
     .replace('<body>', () => start)
     .replace('</body>', '</div>\n</body>');
 }
