@@ -285,6 +285,10 @@ describe('Swagger UI', () => {
     await list.getByText('Response 200').waitFor({ state: 'attached' });
     await until(async () => (await focused()) === 'Execute');
     expect(await response.innerText()).toContain(' cache-control: private, no-cache');
+    await field('If-None-Match').fill('*');
+    await execute.press('Enter');
+    await response.getByText('304', { exact: true }).waitFor();
+    expect(await response.innerText()).not.toContain('Error');
     await field('id').fill('x');
     await field('limit').fill('0');
     await execute.press('Enter');
@@ -316,6 +320,40 @@ describe('Swagger UI', () => {
     // The focus is visible in dark colours, too.
     await created.locator('.opblock-summary-control').press('Shift');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  });
+});
+
+describe('Swagger UI on a phone', () => {
+  it('follows a change of the address, and opens an operation without an entry in the history', async () => {
+    const guide = addressOf(guidePath('limits'));
+    const isBelowHeader = (id: string) =>
+      until(async () => {
+        const place = await page.locator(`[id$="-${id}"]`).boundingBox();
+        return place !== null && place.y > 49 && place.y < 100;
+      });
+    await open({ ...PHONE, colorScheme: 'dark' }, guidePath('limits'));
+    await page.goto(addressOf('/swagger#/Orders/placeOrder'));
+    await isBelowHeader('placeOrder');
+    await page.goto(addressOf('/swagger#/Webhooks/createWebhook'));
+    await isBelowHeader('createWebhook');
+    const created = page.locator('[id$="-createWebhook"]');
+    await created.getByRole('button', { name: 'Callbacks' }).click();
+    await created.getByText('Receive an event').click();
+    const parameter = created.getByRole('textbox', { name: 'webhook-id' });
+    expect((await parameter.boundingBox())!.width).toBeGreaterThan(250);
+    await page.evaluate(AXE);
+    await expectAccessible('callbacks, dark', COLOURS);
+    await page.getByRole('button', { name: 'Order', exact: true }).click();
+    await page.locator('#model-Order').getByText('Number of units ordered.').waitFor();
+    await page.goBack();
+    await isBelowHeader('placeOrder');
+    await page.goBack();
+    expect(page.url()).toBe(guide);
+  });
+
+  it('says that it needs JavaScript', async () => {
+    await open({ ...PHONE, javaScriptEnabled: false }, '/swagger');
+    await page.getByText('Swagger UI needs JavaScript').waitFor();
   });
 });
 

@@ -26,6 +26,25 @@ globalThis.swaggerUiPlugins = [
     return { statePlugins: { layout: { wrapActions: { scrollToElement } } } };
   },
 
+  // Follows a change of the address, for example by a link. Swagger UI itself reads the address only while the page loads.
+  () => {
+    // An opened operation replaces the address instead of adding an entry to the history, because "Back" would change the
+    // address and leave the operation open.
+    history.pushState = history.replaceState;
+    const afterLoad = ({ layoutActions, layoutSelectors }) => {
+      addEventListener('hashchange', () => {
+        // Other changes, for example by "Skip to the content", name no operation.
+        if (!location.hash.startsWith('#/')) return;
+        layoutActions.parseDeepLinkHash(decodeURIComponent(location.hash));
+        const key = layoutSelectors.getScrollToKey();
+        const element = document.getElementById(key?.join('-'));
+        // If the operation is not on the page yet, Swagger UI scrolls to the operation later.
+        if (element) layoutActions.readyToScroll(key, element);
+      });
+    };
+    return { afterLoad };
+  },
+
   // Shows the names of tags and operations without links, and leaves out the choice of a server.
   () => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } }),
 
@@ -158,7 +177,8 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { execute } };
   },
 
-  // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out.
+  // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out. Does
+  // not call 304 an error.
   ({ React: { createElement, Fragment } }) => {
     const responses = (Original) => (props) => {
       const response = props.tryItOutResponse;
@@ -171,7 +191,9 @@ globalThis.swaggerUiPlugins = [
     };
     const liveResponse = (Original) => (props) => {
       const joined = (value) => (value.join ? value.join(', ') : value);
-      const response = props.response.update('headers', (headers) => headers.map(joined));
+      const response = props.response
+        .update('headers', (headers) => headers.map(joined))
+        .update('error', (isError) => isError && props.response.get('status') !== 304);
       return createElement(Original, { ...props, response });
     };
     return { wrapComponents: { responses, liveResponse } };
