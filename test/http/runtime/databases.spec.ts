@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { until } from '../../support/eventually';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { describeFailure, failureSettings } from '#libs/messages';
 import { migrateToNewest, MIGRATIONS, administrationOptions } from '../../../src/runtime/data-source';
@@ -105,28 +103,6 @@ describe('a database with settings that would change results', () => {
     expect(rows.map(({ name }) => name).sort()).toEqual(
       [...entities, 'instances', 'schema_migrations'].sort(),
     );
-  });
-});
-
-describe('a server with too few connections', () => {
-  const database = useDatabase();
-  const role = `role_${randomBytes(6).toString('hex')}`;
-  let databaseUrl: string;
-  beforeAll(async () => {
-    const { username } = new URL(server);
-    await query(server, `CREATE ROLE ${role} LOGIN PASSWORD 'secret' CONNECTION LIMIT 2 IN ROLE ${username}`);
-    databaseUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
-  });
-  afterAll(() => query(server, `DROP ROLE ${role}`));
-  const { caller } = useStore(() => ({ database, databaseUrl }));
-
-  it('fails requests with 503 only, and none any more once it has enough', async () => {
-    const create = async () => (await caller.post('/categories', { name: 'Dogs' })).status;
-    const statuses = await Promise.all(Array.from({ length: 60 }, create));
-    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
-    await query(server, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
-    await until(async () => (await create()) === 201);
-    expect(new Set(await Promise.all(Array.from({ length: 60 }, create)))).toEqual(new Set([201]));
   });
 });
 

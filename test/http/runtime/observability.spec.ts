@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Database } from '#libs/database';
 import { requestIdOf } from '../../../src/http/http-server';
 import { DeliveryQueue } from '../../../src/modules/webhooks/delivery/delivery-queue';
 import { createLogger } from '../../../src/runtime/logging';
@@ -192,19 +191,6 @@ describe('the metrics', () => {
     service.clock.advance(60_000);
     const bans = ['1', '2'].map((level) => change('petstore_limiter_bans_total', { level }));
     expect(bans).toEqual([1, 0]);
-  });
-
-  it('show an outage of the database although no request is counted', async () => {
-    const ready = async () => (await figures())('petstore_ready');
-    await eventually(async () => expect(await ready()).toBe(1));
-    const refusal = new Error('ECONNREFUSED');
-    const write = jest.spyOn(service.app.get(Database), 'assertWritable').mockRejectedValue(refusal);
-    try {
-      await eventually(async () => expect(await ready()).toBe(0));
-    } finally {
-      write.mockRestore();
-    }
-    await eventually(async () => expect(await ready()).toBe(1));
   });
 
   it('lack the metric of the database while the database fails or is late, and the log says so once', async () => {

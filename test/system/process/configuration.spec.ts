@@ -138,26 +138,6 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
   });
 });
 
-it('a service whose output cannot be written keeps serving, and stops on SIGTERM', async () => {
-  const port = await freePort();
-  const service = processes.launch(
-    { DATABASE_URL: database.url, PORT: String(port), LOG_LEVEL: 'info' },
-    { within: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'] },
-  );
-  const live = () =>
-    fetch(`http://127.0.0.1:${port}/health/live`).then(
-      ({ status }) => status,
-      () => 0,
-    );
-  await until(async () => (await live()) === 200);
-  // Each writes a line of the log, which fails in the tenth of a second after it.
-  for (let asked = 0; asked < 50; asked += 1) {
-    expect(await live()).toBe(200);
-  }
-  expect(await service.end()).toEqual({ code: 0, signal: null });
-  expect(service.stderr).toBe('');
-});
-
 describe('.env', () => {
   /** What the file in a folder sets, read as a process in that folder does. */
   function read(folder: string): string | undefined {

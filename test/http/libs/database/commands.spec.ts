@@ -56,28 +56,6 @@ describe('concurrent commands', () => {
     return rows[0]!.transactions;
   }
 
-  it('share a transaction, and each gets its own result', async () => {
-    const pets = await petsWith(10, 20);
-    const bodies = pets.map((petId, index) => ({
-      petId,
-      quantity: 1 + (index % 5),
-      complete: index % 3 === 0,
-      ...(index % 2 === 0 ? { shipDate: `2026-12-${10 + index}T09:30:00.000Z` } : {}),
-    }));
-    const orders = await Promise.all(bodies.map((body) => place(body)));
-    expect(orders.map(({ id, ...order }) => [typeof id, order])).toEqual(
-      bodies.map((body) => ['number', body]),
-    );
-    expect(await transactionsOf(orders)).toBe(1);
-    for (const order of orders) {
-      expect((await caller.get(`/store/orders/${order.id}`)).body).toEqual(order);
-      expect(await inventory(order.petId)).toMatchObject({
-        quantity: 10 - order.quantity,
-        status: 'available',
-      });
-    }
-  });
-
   it.each([
     ['the pet', 'SELECT FROM pets WHERE id = $1 FOR NO KEY UPDATE; '],
     ['the stock alone', ''],

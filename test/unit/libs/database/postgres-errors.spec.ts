@@ -15,8 +15,8 @@ it.each([
   expect(isRefusedStatement(error)).toBe(isRefused);
 });
 
-it('The end of a connection or of a right is an outage', () => {
-  const codes = ['57P01', '57P04', '57P05', '25P03', '25P04', '42501'];
+it('The end of a connection or of a right, or a connection too many, is an outage', () => {
+  const codes = ['53300', '57P01', '57P04', '57P05', '25P03', '25P04', '42501'];
   expect(codes.filter((code) => !isDatabaseUnavailable(reported(code)))).toEqual([]);
 });
 
