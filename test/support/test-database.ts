@@ -44,3 +44,14 @@ export function useDatabase(template?: string, locale?: string): TestDatabase {
   afterAll(() => database.drop());
   return database;
 }
+
+/** Databases for tests of the file, or of the `describe`, that calls this, created when a test asks for them and dropped at the end. */
+export function useDatabases(): typeof createTestDatabase {
+  const databases: TestDatabase[] = [];
+  afterAll(() => Promise.all(databases.map((one) => one.drop())));
+  return async (...options) => {
+    const database = await createTestDatabase(...options);
+    databases.push(database);
+    return database;
+  };
+}

@@ -5,7 +5,7 @@ import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
 import { filesOf } from '../../support/files';
 import { query } from '../../support/query';
-import { type TestDatabase, createTestDatabase, useDatabase } from '../../support/test-database';
+import { type TestDatabase, useDatabase, useDatabases } from '../../support/test-database';
 import { useStore } from '../../support/use-service';
 import { migrate } from '#libs/database';
 import { type TestService, startService } from '../../support/service';
@@ -13,6 +13,7 @@ import { type TestService, startService } from '../../support/service';
 Object.assign(failureSettings, { programName: 'petstore', explain });
 
 const server = process.env.TEST_POSTGRES_URL!;
+const database = useDatabases();
 
 /** What a start says about it. */
 async function complaint(url: string): Promise<string> {
@@ -44,13 +45,9 @@ it.each([
     '',
   ],
 ])('a database with %s is refused in one line', async (_what, sql, line, encoding) => {
-  const database = await createTestDatabase('template0', `LOCALE 'C' ${encoding}`);
-  try {
-    await database.pool.query(sql);
-    expect(await complaint(database.url)).toBe(`petstore: The database cannot be used: ${line}\n`);
-  } finally {
-    await database.drop();
-  }
+  const { url, pool } = await database('template0', `LOCALE 'C' ${encoding}`);
+  await pool.query(sql);
+  expect(await complaint(url)).toBe(`petstore: The database cannot be used: ${line}\n`);
 });
 
 it('every migration of the folder is one of the service', () => {
@@ -105,16 +102,6 @@ describe('a database with settings that would change results', () => {
     );
   });
 });
-
-const databases: TestDatabase[] = [];
-
-async function database(template?: string, locale?: string): Promise<TestDatabase> {
-  const created = await createTestDatabase(template, locale);
-  databases.push(created);
-  return created;
-}
-
-afterAll(() => Promise.all(databases.map((one) => one.drop())));
 
 /** A store of the version before. */
 async function olderStore(): Promise<TestDatabase> {

@@ -5,26 +5,19 @@ import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
 import { RedisServer } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
-import { type TestDatabase, createTestDatabase } from '../../support/test-database';
+import { type TestDatabase, useDatabases } from '../../support/test-database';
 import { lockWaits, whileHeld } from '../../support/while-locked';
 import { commandJson, runCommand } from './support/use-command-line';
 
 const processes = new ServiceProcesses();
 const path = (...names: string[]) => processes.path(...names);
-const databases: TestDatabase[] = [];
 let redis: RedisServer | undefined;
-
-async function database(template?: string): Promise<TestDatabase> {
-  const created = await createTestDatabase(template);
-  databases.push(created);
-  return created;
-}
 
 afterAll(async () => {
   await processes.clear();
   await redis?.close();
-  await Promise.all(databases.map((one) => one.drop()));
 });
+const database = useDatabases();
 
 const run = (command: string, { url }: TestDatabase) => runCommand(command.split(' '), { DATABASE_URL: url });
 const json = <Printed>(command: string, { url }: TestDatabase) =>

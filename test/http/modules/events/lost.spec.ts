@@ -4,10 +4,10 @@ import { type Pet, aPet, Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore, useInstances } from '../../../support/use-service';
 import { type Event, Follower } from './support/feed';
-import { DataSource } from 'typeorm';
-import { migrate } from '#libs/database';
-import { administrationOptions } from '../../../../src/runtime/data-source';
-import { createTestDatabase } from '../../../support/test-database';
+import { migrateToNewest } from '../../../../src/runtime/data-source';
+import { query } from '../../../support/query';
+import { useDatabase } from '../../../support/test-database';
+import { whileHeld } from '../../../support/while-locked';
 
 // A standby that was behind takes over, or a backup is restored: the newest events are gone, and so are their positions,
 // which later events get.
@@ -215,33 +215,25 @@ describe('While writers are disturbed', () => {
     expect(stocks.flat().length).toBeGreaterThanOrEqual(accepted);
   }, 120_000);
 
+  const database = useDatabase('template1');
+
   it('A transaction that has not ended holds up the feed of its own store only, and no write', async () => {
-    const database = await createTestDatabase('template1');
-    const add = `INSERT INTO events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}') RETURNING position`;
-    const clients = [];
-    try {
-      for (const schema of ['one', 'two']) {
-        await database.pool.query(`CREATE SCHEMA ${schema}`);
-        const url = `${database.url}&options=-c%20search_path%3D${schema}`.replace(/^([^?]*)&/, '$1?');
-        const dataSource = await new DataSource(administrationOptions(url)).initialize();
-        await migrate(dataSource, () => undefined);
-        clients.push(dataSource);
-      }
-      const [one, two] = clients as [DataSource, DataSource];
-      const end = async (store: DataSource) =>
-        (await store.query('SELECT feed_end() AS "end"'))[0] as unknown;
-      expect([await end(one), await end(two)]).toEqual([{ end: 0 }, { end: 0 }]);
-      await one.transaction(async (transaction) => {
-        // A first event, of which nobody may read: its position is the sequence's first.
-        await transaction.query(add);
-        await one.query(add);
-        await two.query(add);
-        expect([await end(one), await end(two)]).toEqual([{ end: 0 }, { end: 1 }]);
-      });
-      expect([await end(one), await end(two)]).toEqual([{ end: 2 }, { end: 1 }]);
-    } finally {
-      await Promise.all(clients.map((dataSource) => dataSource.destroy()));
-      await database.drop();
+    const { url, pool } = database;
+    const stores = ['one', 'two'];
+    const urlOf = (store: string) => `${url}&options=-c%20search_path%3D${store}`.replace(/^([^?]*)&/, '$1?');
+    for (const store of stores) {
+      await pool.query(`CREATE SCHEMA ${store}`);
+      await migrateToNewest(urlOf(store), () => undefined);
     }
+    const add = (store: string) =>
+      `INSERT INTO ${store}.events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}')`;
+    const ends = () => Promise.all(stores.map((store) => query(urlOf(store), 'SELECT feed_end() AS "end"')));
+    expect(await ends()).toEqual([[{ end: 0 }], [{ end: 0 }]]);
+    // A first event, of which nobody may read: its position is the sequence's first.
+    await whileHeld(pool, add('one'), async () => {
+      for (const store of stores) await pool.query(add(store));
+      expect(await ends()).toEqual([[{ end: 0 }], [{ end: 1 }]]);
+    });
+    expect(await ends()).toEqual([[{ end: 2 }], [{ end: 1 }]]);
   });
 });
