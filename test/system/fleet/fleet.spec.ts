@@ -1,10 +1,9 @@
-import { ApiCaller, type ErrorBody } from '../../support/api-caller';
+import { ApiCaller } from '../../support/api-caller';
 import { Arrange, aPet } from '../../support/builders';
 import { keyOf, unlimitedKey } from '../../support/command-line';
 import { DocumentContract } from '../../support/document-contract';
 import { until } from '../../support/eventually';
 import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
-import { COUNTED, limitsIn, standing, tally } from '../../support/limits';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { freePort, useRedis } from '../../support/redis-server';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
@@ -58,32 +57,6 @@ const arrange = () => new Arrange(callers()[0]!);
 async function inDatabase(sql: string): Promise<unknown> {
   return (await database.pool.query<Record<string, unknown>>(sql)).rows[0];
 }
-
-test('three instances allow 60 requests of a burst, count each once, and refuse the rest correctly', async () => {
-  const free = await keyOf(database.url, 'small', 'free');
-  const before = instances.map(({ log }) => log.length);
-  const sent = callers(free).flatMap((caller) =>
-    Array.from({ length: 25 }, () => caller.get<ErrorBody>(COUNTED)),
-  );
-  const answers = await Promise.all(sent);
-  expect(tally(answers.map(({ status }) => status))).toEqual({ 200: 60, 429: 15 });
-  const left = answers.filter(({ status }) => status === 200).map((answer) => limitsIn(answer).remaining);
-  // A response that took more than a second reports the standing at its end, which may be lower.
-  const tooHigh = left.sort((a, b) => b - a).filter((remaining, index) => remaining > 59 - index);
-  expect(tooHigh).toEqual([]);
-  const { minute } = await standing(callers(free)[0]!);
-  const reset = Math.ceil(Date.parse(minute.resetAt) / 1_000);
-  for (const answer of answers.filter(({ status }) => status === 429)) {
-    const refused = limitsIn(answer);
-    expect(refused).toMatchObject({ limit: 60, remaining: 0 });
-    // Each instance translates the end from the time of Redis, some milliseconds apart, and rounds it up to a second.
-    expect(Math.abs(refused.reset - reset)).toBeLessThanOrEqual(1);
-  }
-  // No instance had to count alone: the lines that say so are warnings, and others are not.
-  const lines = instances.flatMap(({ log }, index) => log.slice(before[index]));
-  const warnings = lines.filter((line) => !line.includes('"level":30,'));
-  expect([...warnings, ...instances.map(({ stderr }) => stderr)].join('')).toBe('');
-});
 
 /** Whether an instance waits for what the test has locked. */
 const isHeld = () =>

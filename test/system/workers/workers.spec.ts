@@ -81,6 +81,11 @@ function ask(requests: number): Promise<number[]> {
 
 it('two workers answer on one port, add up their metrics, live on while the database is away or silent, are started again when they end, and stop together', async () => {
   expect(new Set(await ask(20))).toEqual(new Set([200]));
+  // Each worker counts in Redis, so that both know of all requests.
+  await eventually(async () => {
+    const answer = await service.send(key, 'GET', '/rate-limit');
+    expect(await answer.json()).toMatchObject({ day: { remaining: 1_000_000 - 20 } });
+  });
   const page = async () => {
     const metrics = `http://127.0.0.1:${environment.METRICS_PORT}/metrics`;
     const answer = await within('the metrics', fetch(metrics));
