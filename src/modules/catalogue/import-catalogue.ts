@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database, type CommandSource, SERVICE_CALLER_ID, isDatabaseUnavailable } from '#libs/database';
@@ -7,7 +7,7 @@ import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
 import { PetsService, UnknownCategoryError } from '../pets';
-import { ANY_RESPONSE, IdempotencyInProgressError, KeyedRequest } from '../writes';
+import { ANY_RESPONSE, IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from '../writes';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
 /** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */
@@ -281,9 +281,15 @@ class ImportRun {
         await this.createAgain(line);
         this.outcome.unknownTo = undefined;
       } else if (error !== undefined) {
-        this.leaveOut(line.number, error.message);
+        this.leaveOut(line.number, this.problemOf(line, error));
       }
     }
+  }
+
+  private problemOf({ kind }: NumberedLine, error: Error): string {
+    return error instanceof IdempotencyKeyReusedError
+      ? `has changed since import ${this.outcome.run} handled this line. Change the ${kind} in the store, or import the line without --run.`
+      : error.message;
   }
 
   /**
@@ -313,9 +319,9 @@ class ImportRun {
   }
 
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
-  private sourceOf({ number }: NumberedLine): CommandSource {
-    const line = String(number);
-    const keyed = new KeyedRequest(this.nameOf(line), line, 201);
+  private sourceOf({ number, ...content }: NumberedLine): CommandSource {
+    const fingerprint = hash('sha256', JSON.stringify(content), 'base64url');
+    const keyed = new KeyedRequest(this.nameOf(String(number)), fingerprint, 201);
     return { callerId: SERVICE_CALLER_ID, wrap: (command) => keyed.once(command) };
   }
 

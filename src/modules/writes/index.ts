@@ -4,7 +4,13 @@ import type { Feature } from '../../feature';
 import { IdempotencyRecord } from './idempotency-record.entity';
 import { EXPIRED } from './keyed-request';
 
-export { ANY_RESPONSE, IdempotencyInProgressError, KEPT_ERRORS, KeyedRequest } from './keyed-request';
+export {
+  ANY_RESPONSE,
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  KEPT_ERRORS,
+  KeyedRequest,
+} from './keyed-request';
 export { SendsCommands, Source } from './sends-commands';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })

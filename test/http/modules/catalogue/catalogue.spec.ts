@@ -201,6 +201,22 @@ describe('an import that goes on', () => {
     expect([(await exported()).length, await petNames()]).toEqual([5, ['Rex', 'Ada', 'Tom']]);
   });
 
+  it('reports a line that was changed after the import before had created it, and leaves the store as it is', async () => {
+    const { run } = await load(aFile(aCategory(1, 'Dogs'), aPetLine('Rex', 1)));
+    const changed = async (...lines: object[]) => {
+      const { problems, error } = await load(aFile(...lines), { run });
+      expect(error).toBeUndefined();
+      return problems.map(({ line, problem }) => `line ${line}: ${problem}`);
+    };
+    const message = (line: number, kind: string) =>
+      `line ${line}: has changed since import ${run} handled this line. Change the ${kind} in the store, or import the line without --run.`;
+    expect(await changed(aCategory(1, 'Dogs'), aPetLine('Max', 1))).toEqual([message(2, 'pet')]);
+    expect(await changed(aCategory(1, 'Cats'), aPetLine('Rex', 1))).toContain(message(1, 'category'));
+    const spaced = aFile(aCategory(1, 'Dogs'), aPetLine('Rex', 1)).replaceAll(',', ', ');
+    expect((await load(spaced, { run })).problems).toEqual([]);
+    expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex']);
+  });
+
   const twoOfAName = [aCategory(1, 'Dogs'), aCategory(2, 'Dogs'), aPetLine('Rex', 1), aPetLine('Ada', 2)];
 
   it('refuses a category that it cannot tell from another, and imports nothing', async () => {
