@@ -12,7 +12,11 @@ import { QUOTAS } from './modules/quotas';
 import { WEBHOOKS } from './modules/webhooks';
 import { WRITES } from './modules/writes';
 
-/** All features. The order is that in which writes lock the rows of the features' tables: parents before children. */
+/**
+ * All features. Transactions lock and write the rows of the features' tables in this order, parents before children.
+ * The help lists commands of the command line in this order, too. Events of one write are in the reverse order, as
+ * `reported-writes.ts` explains.
+ */
 export const FEATURES: readonly Feature[] = [
   AUTH,
   QUOTAS,
