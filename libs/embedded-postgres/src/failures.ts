@@ -46,7 +46,7 @@ const REMEDIES: [pattern: RegExp, remedy: string][] = [
   ],
   [/ENOENT.*(realpath|l?stat)/, 'create the folder that the symbolic link points to'],
   [
-    /could not (open|read|locate|find|access)|not a valid data directory|invalid (checkpoint|primary)|PANIC/i,
+    /could not (open|read|locate|find|access)|not a valid data directory|WAL directory|invalid (checkpoint|primary)|PANIC/i,
     'restore the folder from a backup',
   ],
 ];

@@ -139,6 +139,18 @@ export function webhookKeyFile(settings: WebhookSettings): CompanionFile | undef
   return path !== undefined && existsSync(path) ? { path, hint } : undefined;
 }
 
+/** Returns the key in the file, which is created if there is none. Returns undefined if the file holds no key. */
+function webhookKeyOf(file: string): Buffer | undefined {
+  // Use `lstat`, so that a link counts as a file even if its target is on a disk that is not mounted.
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
+    const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
+    // Write to a temporary file and rename it, so that an interrupted write never leaves an incomplete key.
+    writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
+    renameSync(`${file}.tmp`, file);
+  }
+  return existsSync(file) ? webhookKeyIn(readFileSync(file, 'utf8').trim()) : undefined;
+}
+
 /**
  * With an embedded database and no WEBHOOK_KEY, adds the webhook key from a file to the settings. The file is created at
  * the first start.
@@ -148,14 +160,15 @@ export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
   if (file === undefined) {
     return settings;
   }
-  // Use `lstat`, so that a link counts as a file even if its target is on a disk that is not mounted.
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
-    const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
-    // Write to a temporary file and rename it, so that an interrupted write never leaves an incomplete key.
-    writeFileSync(`${file}.tmp`, `${key}\n`, { mode: 0o600, flush: true });
-    renameSync(`${file}.tmp`, file);
+  let webhookKey: Buffer | undefined;
+  try {
+    webhookKey = webhookKeyOf(file);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new StartError(
+      `${file} cannot be read or created: ${message}. Let this user read and write the folder, or restore the file from a backup.`,
+    );
   }
-  const webhookKey = existsSync(file) ? webhookKeyIn(readFileSync(file, 'utf8').trim()) : undefined;
   if (webhookKey === undefined) {
     throw new StartError(
       `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,

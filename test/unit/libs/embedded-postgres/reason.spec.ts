@@ -34,6 +34,7 @@ it.each([
   ['could not map anonymous shared memory: Cannot allocate memory', /more memory/],
   ['configuration file "/x/data/postgresql.conf" contains errors', /correct postgresql\.conf/],
   ['could not open file "global/pg_control": No such file or directory', /from a backup/],
+  ['required WAL directory "pg_wal" does not exist', /from a backup/],
   ["EROFS: read-only file system, mkdir '/x'", /let this user write to that folder/],
   ["ENOENT: no such file or directory, stat '/x'", /the symbolic link points to/],
   ['whatever else', /choose another folder/],

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   SecretVault,
@@ -45,3 +45,13 @@ it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
     expect(() => withWebhookKey(settings)).toThrow(`${folder}/webhook.key does not hold a key of 32 bytes`);
   },
 );
+
+it('a key file that cannot be read or created is named with the reason', () => {
+  const own = mkdtempSync(join(folder, 'own-'));
+  const start = () => withWebhookKey(readSettings({ DATA_DIR: own }));
+  const message = `${own}/webhook.key cannot be read or created: EISDIR`;
+  mkdirSync(join(own, 'webhook.key.tmp'));
+  expect(start).toThrow(message);
+  mkdirSync(join(own, 'webhook.key'));
+  expect(start).toThrow(message);
+});
