@@ -121,7 +121,7 @@ interface SwaggerUi {
 function serveSwaggerUi(pages: FastifyInstance, theme: PageFile): void {
   const ui = require(join(dirname(require.resolve('@nestjs/swagger')), 'swagger-ui')) as SwaggerUi;
   const options: SwaggerCustomOptions = {
-    customSiteTitle: 'Pet Store',
+    customSiteTitle: 'Swagger UI · Pet Store',
     swaggerUrl: 'docs/openapi.json',
     swaggerOptions: {
       persistAuthorization: true,
