@@ -250,7 +250,7 @@ describe('Swagger UI', () => {
     await page.locator('.opblock').first().waitFor();
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('docs/openapi.json');
+    expect(await focused()).toBe('openapi.json');
 
     const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
     const openers = page.getByRole('button', { name: 'Authorize (no key is set)' });

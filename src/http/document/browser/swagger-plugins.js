@@ -45,8 +45,13 @@ globalThis.swaggerUiPlugins = [
     return { afterLoad };
   },
 
-  // Shows the names of tags and operations without links, and leaves out the choice of a server.
-  () => ({ components: { DeepLink: ({ text }) => text, ServersContainer: () => null } }),
+  // Shows the names of tags and operations without links, and leaves out the choice of a server. Links to the OpenAPI
+  // document for programs, because the page itself is made from a variant with texts for readers.
+  ({ React: { createElement } }) => {
+    const InfoUrl = (Original) => (props) => createElement(Original, { ...props, url: 'openapi.json' });
+    const components = { DeepLink: ({ text }) => text, ServersContainer: () => null };
+    return { components, wrapComponents: { InfoUrl } };
+  },
 
   // Shows an entry of a list of ids as a text field. Without this component, Swagger UI would log a warning. A new entry
   // is empty, because Swagger UI would fill in the largest id.
