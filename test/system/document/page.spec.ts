@@ -248,6 +248,7 @@ describe('Swagger UI', () => {
     };
     await open(WIDE, '/swagger');
     await page.locator('.opblock').first().waitFor();
+    await page.getByRole('button', { name: 'Orders', exact: true, expanded: true }).waitFor();
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('openapi.json');
@@ -268,6 +269,8 @@ describe('Swagger UI', () => {
       expect(await opener.evaluate((button) => button.matches(':focus'))).toBe(true);
     }
     await openers.first().press('Enter');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true);
     await page.keyboard.insertText(key);
     await page.keyboard.press('Enter');
     await until(async () => (await focused()) === 'Close');

@@ -75,7 +75,7 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls, and
-  // the tabs "Parameters" and "Callbacks".
+  // the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key silently.
   ({ React: { createElement } }) => {
     const changed = (changes) => (Original) => (props) => createElement(Original, { ...props, ...changes });
     const marked = (selector, mark) => (Original) => (props) => {
@@ -93,7 +93,12 @@ globalThis.swaggerUiPlugins = [
     };
     const wrapComponents = {
       ExamplesSelect: named('select', () => 'Example'),
-      AuthItem: named('input', ({ name }) => `Value of ${name}`),
+      AuthItem: marked('input', (field, { name }) => {
+        Object.assign(field, { ariaLabel: `Value of ${name}`, required: true });
+      }),
+      OperationTag: marked('.expand-operation', (button, { tag }) => {
+        Object.assign(button, { ariaLabel: tag, title: tag });
+      }),
       authorizeBtn: named('.auth-wrapper > button', keyState),
       authorizeOperationBtn: named('button', keyState),
       JsonSchema_array: named('.json-schema-form-item-remove', () => 'Remove'),
