@@ -188,7 +188,8 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out. Does
-  // not call 304 an error.
+  // not call 304 an error. If there is no response, leaves out the reasons that Swagger UI guesses, such as CORS, because
+  // requests go to the page's own origin.
   ({ React: { createElement, Fragment } }) => {
     const responses = (Original) => (props) => {
       const response = props.tryItOutResponse;
@@ -203,7 +204,8 @@ globalThis.swaggerUiPlugins = [
       const joined = (value) => (value.join ? value.join(', ') : value);
       const response = props.response
         .update('headers', (headers) => headers.map(joined))
-        .update('error', (isError) => isError && props.response.get('status') !== 304);
+        .update('error', (isError) => isError && props.response.get('status') !== 304)
+        .update('message', (message) => message?.replace(/\*\*Possible Reasons.*/s, ''));
       return createElement(Original, { ...props, response });
     };
     return { wrapComponents: { responses, liveResponse } };
