@@ -1,10 +1,10 @@
 // The examples of the libraries' READMEs, run as they are written there. `test/system/libs/client` runs those of the SDK.
 import { readdirSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { format } from 'node:util';
 import { transformSync } from '@swc/core';
 import { ROOT, read, readJson, useFolder } from '../../support/files';
 import { blocksOf } from '../../support/guides';
+import { Output } from '../../support/output';
 import { useDatabase } from '../../support/test-database';
 
 const LIBRARIES = readdirSync(`${ROOT}/libs`).filter((name) => name !== 'client');
@@ -15,16 +15,6 @@ const before = process.cwd();
 beforeAll(() => process.chdir(folder));
 afterAll(() => process.chdir(before));
 afterEach(() => jest.restoreAllMocks());
-
-/** What has been printed so far. */
-class Output extends Socket {
-  text = '';
-
-  override write(text: string | Uint8Array): boolean {
-    this.text += text.toString();
-    return true;
-  }
-}
 
 /** Runs a program as Node would if it were compiled. @returns what it prints */
 async function run(source: string, args: string[]): Promise<string> {

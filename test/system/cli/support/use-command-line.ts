@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import { CommandFactory } from 'nest-commander';
 import { COMMANDER_OPTIONS, operatorName, reportFailure } from '#libs/command-line';
 import { failureSettings } from '#libs/messages';
@@ -6,27 +5,8 @@ import { CliModule } from '../../../../src/cli/cli.module';
 import { closeStores } from '../../../../src/cli/store';
 import { explain } from '../../../../src/runtime/failures';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
+import { Output } from '../../../support/output';
 import { useDatabase } from '../../../support/test-database';
-
-/** Standard output, kept; with a number of columns it is a terminal. */
-class Output extends Socket {
-  text = '';
-
-  constructor(readonly columns?: number) {
-    super();
-  }
-
-  get isTTY(): boolean {
-    return this.columns !== undefined;
-  }
-
-  override write(text: string | Uint8Array, ...rest: unknown[]): boolean {
-    this.text += text.toString();
-    const done = rest.at(-1);
-    if (typeof done === 'function') done();
-    return true;
-  }
-}
 
 Object.assign(failureSettings, { programName: 'petstore', explain });
 
