@@ -68,10 +68,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
     await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
-    // Record the outcomes of finished attempts before the process ends. Called without a second argument, the function
-    // leases no more deliveries. Ignore an error. If an outcome is not recorded, the lease of the delivery expires, and
-    // another instance sends the delivery again.
-    await this.queue.recordAndLease(this.finished()).catch(() => undefined);
+    // Record the outcomes of finished attempts before the process ends. Ignore an error. If an outcome is not recorded,
+    // the lease of the delivery expires, and another instance sends the delivery again.
+    const last = { finished: this.finished(), sending: [], mayLease: false };
+    await this.queue.recordAndLease(last).catch(() => undefined);
     this.sender.close();
   }
 
@@ -93,14 +93,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    */
   private async sendDue(): Promise<void> {
     const finished = this.finished();
-    const running = [...this.current.keys()].filter(({ attempt }) => attempt === undefined);
-    running.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
+    const sending = [...this.current.keys()].filter(({ attempt }) => attempt === undefined);
+    sending.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
     // Without WEBHOOK_KEY, lease no deliveries, because this instance cannot sign the deliveries. Instances that have
     // the key send these deliveries.
-    const { leased, hasMore } = await this.queue.recordAndLease(
-      finished,
-      this.vault.hasKey ? running : undefined,
-    );
+    const mayLease = this.vault.hasKey;
+    const { leased, hasMore } = await this.queue.recordAndLease({ finished, sending, mayLease });
     finished.forEach((delivery) => this.current.delete(delivery));
     leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
     if (hasMore) {

@@ -214,7 +214,8 @@ describe('in a large store', () => {
     await database.pool.query('ANALYZE webhook_deliveries');
     const { rows } = await add('pending');
     const delivery = { ...rows[0]!, url: body.url, quick: true, attempt: { status: 204, error: null } };
-    const record = () => service.app.get(DeliveryQueue).recordAndLease([delivery]);
+    const turn = { finished: [delivery], sending: [], mayLease: false };
+    const record = () => service.app.get(DeliveryQueue).recordAndLease(turn);
     await expectAtMost(PAGE_ROWS, [record], { tables: ['webhook_deliveries'] });
     const { body: delivered } = await caller.get(`/webhooks/${id}/deliveries?status=delivered`);
     expect(delivered).toHaveLength(1);

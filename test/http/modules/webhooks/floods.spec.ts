@@ -120,10 +120,11 @@ describe('Until its first success a webhook', () => {
     turns.forEach((turn) => turn.mockRestore());
     const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
     const refused = { status, error: 'refused', retryAfter: '120' };
-    await first.app.get(DeliveryQueue).recordAndLease([
+    const finished = [
       { ...one!, attempt: { status: 204, error: null } },
       { ...other!, attempt: refused },
-    ]);
+    ];
+    await first.app.get(DeliveryQueue).recordAndLease({ finished, sending: [], mayLease: false });
     const sql = 'SELECT enabled, paused_until IS NOT NULL AS "isPaused" FROM webhooks WHERE url = $1';
     const { rows } = await first.database.pool.query(sql, [receiver.url]);
     expect(rows).toEqual([{ enabled: status !== 410, isPaused: status === 429 }]);
@@ -205,7 +206,7 @@ it('A delivery whose instance does not end it is sent by another one when its le
   await until(() => receiver.received.length === 2);
   expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(1);
   const records = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
-  const outcomes = () => records.flatMap(({ mock }) => mock.calls.flatMap(([finished]) => finished));
+  const outcomes = () => records.flatMap(({ mock }) => mock.calls.flatMap(([{ finished }]) => finished));
   answerAll(500);
   await until(() => outcomes().length === 2);
   await Promise.all(records.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
