@@ -142,11 +142,15 @@ async function copyTo(url: string, source: DataSource, signal: AbortSignal): Pro
       }),
     );
   } catch (error) {
-    // If the error has no message, as may happen when a connection fails, show the code of the error instead.
-    const { message, code } = error as NodeJS.ErrnoException;
-    const reason = (message || (code ?? String(error))).replace(/\.$/, '');
-    throw new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
+    throw copyFailure(error);
   }
+}
+
+function copyFailure(error: unknown): OperatorError {
+  // If the error has no message, as may happen when a connection fails, show the code of the error instead.
+  const { message, code } = error as NodeJS.ErrnoException;
+  const reason = (message || (code ?? String(error))).replace(/\.$/, '');
+  return new OperatorError(`the copy failed, and ${OUTCOME}: ${reason}.`);
 }
 
 /** Copies the store to a new folder, which has the suffix `.partial` until the copy is complete. */
@@ -166,8 +170,12 @@ async function copyToFolder(
     const copying = copyTo(database.url, source, signal);
     await copying.then(database.stop, database.stop);
     const tables = await copying;
-    await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
-    await rename(partial, folder);
+    try {
+      await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
+      await rename(partial, folder);
+    } catch (error) {
+      throw copyFailure(error);
+    }
     return tables;
   } finally {
     // Ignore an error of `rm`, because such an error would hide the reason why the copy failed.

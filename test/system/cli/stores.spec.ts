@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VERSION } from '../../../src/program';
 import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
@@ -231,6 +231,13 @@ describe('a store with the embedded database, in use', () => {
     expect(readdirSync(backup.DATA_DIR)).toEqual(files);
     expect((await runCommand(['export'], backup)).stdout).toContain(`"quantity":${STOCK - 2}`);
     expect(processes.postmaster('backup')).toBeUndefined();
+
+    rmSync(keyFile);
+    mkdirSync(keyFile);
+    const failed = await copy(path('another'), backup);
+    const reason = /^petstore: the copy failed, and the target was not changed: E[^\n]*webhook\.key[^\n]*\n$/;
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) as string });
+    expect(existsSync(path('another'))).toBe(false);
   });
 
   it('is copied to a server from which the service can then run, with the key of its secrets', async () => {
