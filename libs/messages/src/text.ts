@@ -1,11 +1,11 @@
 /**
- * Hides API keys of the form `sk_live_…`, and the passwords of URLs. A message may repeat an argument that contains
- * such a secret, and logs of messages are kept.
+ * Hides API keys of the form `sk_live_…`, and the passwords of URLs, even with an unescaped `/`. A message may repeat an
+ * argument that contains such a secret, and logs of messages are kept.
  */
 export function withoutSecrets(message: string): string {
   return message
     .replace(/(sk_live_)\w*(\w{4})/g, '$1…$2')
-    .replace(/(:\/\/[^\s:@/?#]*:)[^\s/]*@/g, '$1…@')
+    .replace(/(:\/\/[^\s:@/?#]*:)(?!\d+[/?#])\S*@/g, '$1…@')
     .replace(/([?&]password=)[^&\s"']*/g, '$1…');
 }
 

@@ -30,6 +30,12 @@ export function clientName(text: string): string {
       'a client name is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
     );
   }
+  // Commands take a client's name or id, and would find the client of this name instead of the one with this id.
+  if (/^\d+$/.test(text)) {
+    throw new UsageError(
+      'a client name needs at least one character that is no digit, because numbers are ids.',
+    );
+  }
   return text;
 }
 

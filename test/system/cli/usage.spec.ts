@@ -22,6 +22,7 @@ it("A client's name is up to 100 letters, digits and few signs", () => {
   for (const text of ['', '-acme', 'a b', 'x'.repeat(101), 'a\nb', 'ä']) {
     expect(() => clientName(text)).toThrow('a client name is 1 to 100');
   }
+  expect(() => clientName('7')).toThrow('numbers are ids');
 });
 
 describe('bad usage is reported in one line and exits with 2', () => {
@@ -63,7 +64,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
     ['api POST /pets -H content-length:9', /--header: Content-Length is computed from the body/],
     ['api /pets', /PETSTORE_KEY is not set/],
     ['clients list postgres://me:hunter2@db', /too many arguments/],
-    ['keys show postgres://me:hunter2@db/x', /"postgres:\/\/me:…@db\/x" is not an id/],
+    ['keys show postgres://me:hun/ter2@db/x', /"postgres:\/\/me:…@db\/x" is not an id/],
   ])('petstore %s', async (command, line) => {
     expect(await run(command)).toEqual(complaint(2, line));
   });
