@@ -1,20 +1,13 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import type { IncomingMessage, Server } from 'node:http';
-import { join } from 'node:path';
 import { Database, type CommandSource } from '#libs/database';
 import type { ApiError } from '#libs/http';
-import { Session, type Statement } from '../../../../libs/database/src/engine/session';
 import { CategoriesService } from '../../../../src/modules/categories';
-import { InventoryService } from '../../../../src/modules/inventory';
 import { OrdersService } from '../../../../src/modules/orders';
 import type { NewOrderDto, OrderDto } from '../../../../src/modules/orders/orders.dto';
 import { PetsService } from '../../../../src/modules/pets';
 import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.service';
 import { type Category, type InventoryItem, type Order, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
-import { ROOT, read } from '../../../support/files';
 import { useStore } from '../../../support/use-service';
 import { lockWaits, whileHeld, whileLocked } from '../../../support/while-locked';
 
@@ -329,129 +322,4 @@ describe('statements that a connection has prepared', () => {
       expect(await answersToReadsAndOrders()).toEqual(new Set([200, 201]));
     }
   });
-});
-
-describe('what requests send', () => {
-  const FILE = 'docs/development/statements.sql';
-  const store = useStore();
-
-  /** What a request sent, by round trip. Work in the background belongs to no request. */
-  const sent = new AsyncLocalStorage<Statement[][]>();
-
-  beforeAll(() => {
-    const { execute } = Session.prototype;
-    jest.spyOn(Session.prototype, 'execute').mockImplementation(function (this: Session, calls) {
-      sent.getStore()?.push([...calls]);
-      return execute.call(this, calls);
-    });
-  });
-
-  /** The round trips of the work, each with its statements. */
-  async function roundTripsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const roundTrips: Statement[][] = [];
-    const server = store.service.app.getHttpServer() as Server;
-    const enter = (_request: IncomingMessage): void => sent.enterWith(roundTrips);
-    server.prependListener('request', enter);
-    await sent.run(roundTrips, work);
-    server.off('request', enter);
-    return roundTrips.map((statements) => statements.map(({ text }) => `${plain(text)};`).join('\n'));
-  }
-
-  function plain(text: string): string {
-    return text.replace(/\s*\n\s*/g, '\n  ').trim();
-  }
-
-  function section(title: string, roundTrips: readonly string[]): string {
-    return `-- ${title}\n\n${roundTrips.join('\n\n-- then\n\n')}\n`;
-  }
-
-  it('The file of statements has all that reads and writes send, in the order in which they send it', async () => {
-    const pet = await store.arrange.pet(aPet(), 1_000);
-    const { id: petId, categoryId } = pet;
-    const [first, second] = [await store.arrange.order(petId), await store.arrange.order(petId)];
-    const { id: spare } = await store.arrange.category();
-    const { id: gone } = await store.arrange.pet();
-    const keyed = () => store.caller.with({ 'Idempotency-Key': 'statements' });
-    const requests: [title: string, work: () => Promise<unknown>][] = [
-      [
-        'A key that this instance does not know yet',
-        async () => (await store.service.caller()).get('/nowhere'),
-      ],
-      ['Get a pet', () => store.caller.get(`/pets/${petId}`)],
-      ['Get a category', () => store.caller.get(`/categories/${categoryId}`)],
-      ['Get an order', () => store.caller.get(`/store/orders/${first.id}`)],
-      ['Get the stock of a pet', () => store.caller.get(`/store/inventory/${petId}`)],
-      ['List pets', () => store.caller.get('/pets')],
-      ['List pets by status', () => store.caller.get('/pets?status=available')],
-      ['List pets by category', () => store.caller.get(`/pets?categoryId=${categoryId}`)],
-      ['List pets by name', () => store.caller.get('/pets?name=re')],
-      ['List categories', () => store.caller.get('/categories')],
-      ['List orders', () => store.caller.get('/store/orders')],
-      ['List the orders of a pet', () => store.caller.get(`/store/orders?petId=${petId}`)],
-      ['List the stock', () => store.caller.get('/store/inventory')],
-      ['Read the feed', () => store.caller.get('/events')],
-      ['Start at the end of the feed', () => store.caller.get('/events?cursor=now')],
-      ['Place an order', () => store.caller.post('/store/orders', { petId })],
-      ['Place an order with an Idempotency-Key', () => keyed().post('/store/orders', { petId })],
-      ['Repeat it', () => keyed().post('/store/orders', { petId })],
-      [
-        'Reschedule an order',
-        () => store.caller.patch(`/store/orders/${first.id}`, { shipDate: '2026-12-01T00:00:00Z' }),
-      ],
-      ['Complete an order', () => store.caller.patch(`/store/orders/${first.id}`, { complete: true })],
-      ['Cancel an order', () => store.caller.delete(`/store/orders/${second.id}`)],
-      ['Create a pet', () => store.caller.post('/pets', { name: 'Rex', categoryId })],
-      ['Replace a pet', () => store.caller.put(`/pets/${petId}`, { name: 'Max', categoryId })],
-      ['Change the name of a pet', () => store.caller.patch(`/pets/${petId}`, { name: 'Ada' })],
-      ['Hold a pet', () => store.caller.patch(`/pets/${petId}`, { status: 'pending' })],
-      ['Offer it again', () => store.caller.patch(`/pets/${petId}`, { status: 'available' })],
-      ['Delete a pet', () => store.caller.delete(`/pets/${gone}`)],
-      ['Set the stock', () => store.caller.put(`/store/inventory/${petId}`, { quantity: 500 })],
-      ['Adjust the stock', () => store.caller.post(`/store/inventory/${petId}/adjustments`, { delta: -1 })],
-      ['Create a category', () => store.caller.post('/categories', { name: 'Cats' })],
-      ['Replace a category', () => store.caller.put(`/categories/${spare}`, { name: 'Birds' })],
-      ['Delete a category', () => store.caller.delete(`/categories/${spare}`)],
-      ['Change what does not exist', () => store.caller.patch('/pets/999999', { name: 'Ada' })],
-      ...together(petId, categoryId),
-    ];
-    const sections: string[] = [];
-    // A known key is looked up again each second, beside whatever its request does.
-    let lookUp: string | undefined;
-    for (const [title, work] of requests) {
-      const roundTrips = (await roundTripsOf(work)).filter((roundTrip) => roundTrip !== lookUp);
-      lookUp ??= roundTrips[0];
-      expect([title, roundTrips.length > 0]).toEqual([title, true]);
-      sections.push(section(title, roundTrips));
-    }
-    const head = `-- What each request sends to PostgreSQL, by round trip. Made by \`npm run statements\`.\n`;
-    const text = [head, ...sections].join('\n');
-    if (process.env.UPDATE_STATEMENTS) {
-      writeFileSync(join(ROOT, FILE), text);
-    }
-    expect(read(FILE)).toBe(text);
-  });
-
-  /** Commands that wait at the same time share a transaction: the same statements, for many rows. */
-  function together(petId: number, categoryId: number): [title: string, work: () => Promise<unknown>][] {
-    const [pets, orders] = [store.service.app.get(PetsService), store.service.app.get(OrdersService)];
-    const [inventory, categories] = [
-      store.service.app.get(InventoryService),
-      store.service.app.get(CategoriesService),
-    ];
-    const source = { callerId: 1 };
-    const twice = (work: () => Promise<unknown>) => () => Promise.all([work(), work()]);
-    return [
-      ['Orders that are placed together', twice(() => orders.place({ petId }, source))],
-      ['Pets that are created together', twice(() => pets.create({ name: 'Rex', categoryId }, source))],
-      [
-        'Different writes that share a transaction',
-        () =>
-          Promise.all([
-            pets.update(petId, { name: 'Eve' }, source),
-            inventory.adjust(petId, -1, source),
-            categories.create({ name: 'Fish' }, source),
-          ]),
-      ],
-    ];
-  }
 });
