@@ -1,5 +1,5 @@
 import type { ApiCaller } from './api-caller';
-import { Arrange } from './builders';
+import { Arrange, type InventoryItem } from './builders';
 import { type ServiceOptions, type TestService, startService } from './service';
 
 type Options = ServiceOptions | (() => ServiceOptions);
@@ -38,5 +38,7 @@ export function useStore(options?: Options) {
   beforeAll(async () => {
     Object.setPrototypeOf(caller, await service.caller());
   });
-  return { service, caller, arrange: new Arrange(caller) };
+  const inventory = async (petId: number) =>
+    (await caller.get<InventoryItem>(`/store/inventory/${petId}`)).body;
+  return { service, caller, arrange: new Arrange(caller), inventory };
 }
