@@ -320,8 +320,11 @@ class ImportRun {
 
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
   private sourceOf({ number, ...content }: NumberedLine): CommandSource {
+    const line = String(number);
     const fingerprint = hash('sha256', JSON.stringify(content), 'base64url');
-    const keyed = new KeyedRequest(this.nameOf(String(number)), fingerprint, 201);
+    // Earlier versions of the service stored the number of the line as its fingerprint.
+    const isSame = (kept: string) => kept === fingerprint || kept === line;
+    const keyed = new KeyedRequest(this.nameOf(line), fingerprint, 201, isSame);
     return { callerId: SERVICE_CALLER_ID, wrap: (command) => keyed.once(command) };
   }
 
