@@ -15,13 +15,13 @@ export function nextOf({ headers }: Pick<Answer<unknown>, 'headers'>): string | 
   return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 }
 
-/** What a test sends: a JSON value, or a string as it is. */
+/** The body of a request: a value that is sent as JSON, or a string that is sent as it is. */
 type RequestBody = object | string | undefined;
 
-/** Documents, pages and health checks, which are no part of the API. Unknown paths and methods beside them are. */
+/** The targets of documents, pages and health checks, which are no part of the API. If such a target answers 404 or 405 in JSON, that answer is. */
 const OUTSIDE = /^\/((docs|swagger)\b.*|llms\.txt|openapi\.(json|yaml)|health\/(live|ready))?(\?.*)?$/;
 
-/** Sends requests over HTTP and holds every answer of the API against the OpenAPI document. */
+/** Sends requests over HTTP, and checks every answer of the API against the OpenAPI document. */
 export class ApiCaller {
   constructor(
     readonly baseUrl: string,

@@ -13,7 +13,7 @@ export interface RecordedEntry {
   details: Record<string, unknown>;
 }
 
-/** What the audit log has, the newest entries first. */
+/** The entries of the audit log, the newest first. */
 export async function auditEntries({ app }: Pick<TestService, 'app'>): Promise<RecordedEntry[]> {
   const records = app.get(DataSource).getRepository(AuditRecord);
   const rows = await records.find({ order: { at: 'DESC', id: 'DESC' }, take: 1_000 });

@@ -3,7 +3,7 @@ import type { ApiCaller } from './api-caller';
 
 export type { Category, InventoryItem, Order, Pet } from '#libs/client';
 
-/** The body of a new pet. Valid from the start; each method changes one thing. */
+/** Builds the body of a new pet. The body is valid from the start, and each method sets one field. */
 class PetBuilder {
   constructor(private readonly body: Record<string, unknown>) {}
 
@@ -23,7 +23,7 @@ class PetBuilder {
     return new PetBuilder({ ...this.body, status: 'sold' });
   }
 
-  /** @param categoryId unless it has another one */
+  /** @param categoryId for a pet without a category of its own */
   build(categoryId = 1): Record<string, unknown> {
     return { categoryId, ...this.body };
   }
@@ -33,7 +33,7 @@ export function aPet(): PetBuilder {
   return new PetBuilder({ name: 'Rex' });
 }
 
-/** Creates things through the API and fails loudly when that does not work. */
+/** Creates resources through the API. If an answer is not 201, it throws an error with that answer. */
 export class Arrange {
   constructor(private readonly caller: ApiCaller) {}
 
@@ -41,7 +41,7 @@ export class Arrange {
     return this.created<Category>('/categories', { name });
   }
 
-  /** A pet, in a category of its own unless it has one; with this stock when given. */
+  /** Creates a pet, in a new category unless the builder names one. If a stock is given, it is set afterwards. */
   async pet(builder: PetBuilder = aPet(), stock?: number): Promise<Pet> {
     const { id: categoryId } = await this.category();
     const pet = await this.created<Pet>('/pets', builder.build(categoryId));

@@ -22,7 +22,7 @@ export interface RunOptions {
   node?: string[];
 }
 
-/** What the service's processes get to see: none of the tester's own variables, and no port that others may want. */
+/** The environment of a process of the service. It has only PATH and HOME of the developer's own, and no fixed port. */
 export function cleanEnvironment(environment: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, PORT: '0', METRICS_PORT: 'off', DATA_DIR: '/nonexistent/petstore', ...environment };
@@ -32,7 +32,7 @@ export function petstoreScript(folder = installation()): string {
   return join(folder, 'bin', 'petstore.js');
 }
 
-/** A command of the admin CLI in a process of its own, which a test may talk to while it runs. */
+/** A command of the admin CLI in a process of its own, to which a test can write and send signals. */
 export class RunningCommand {
   readonly child: ChildProcessWithoutNullStreams;
   stdout = '';
@@ -43,16 +43,16 @@ export class RunningCommand {
     const { cwd = tmpdir(), installation: folder, node = [] } = options;
     this.child = spawn(process.execPath, [...node, petstoreScript(folder), ...args], {
       cwd,
-      // Whatever is printed in local time would be seen.
+      // A time zone other than UTC, so that a test sees it if a command prints local time.
       env: cleanEnvironment({ TZ: 'America/New_York', ...environment }),
-      // It only ends a hang.
+      // Only for a command that hangs.
       timeout: 250_000,
       killSignal: 'SIGKILL',
     });
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
     this.closed = once(this.child, 'close');
-    // Whoever is told to stop reads no more.
+    // A test may write to a command that has already ended.
     this.child.stdin.on('error', () => undefined);
   }
 
@@ -70,10 +70,10 @@ export function petstore(args: string[], environment?: Environment, options?: Ru
   return new RunningCommand(args, environment, options).end();
 }
 
-/** A client without limits worth the name, put into the database of this URL; its key. */
+/** Adds a client whose limits no test reaches to the database of this URL. @returns the client's key */
 export const unlimitedKey = (url: string) => keyOf(url, 'load', 'enterprise', 1_000_000);
 
-/** The key of a new client, put into the database of this URL. @param limit of a minute and of a day, on a plan without fixed ones */
+/** Adds a client to the database of this URL. @param limit per minute and per day, for a plan without fixed limits @returns the client's key */
 export async function keyOf(url: string, client: string, plan: string, limit?: number): Promise<string> {
   const key = newApiKey();
   const statement = `WITH client AS (
@@ -83,7 +83,7 @@ export async function keyOf(url: string, client: string, plan: string, limit?: n
   return key;
 }
 
-/** One line on standard error, nothing on standard output. */
+/** The outcome of a command that prints one line on standard error, which matches `line`, and nothing on standard output. */
 export function complaint(code: 1 | 2, line: RegExp): Outcome {
   return { code, stdout: '', stderr: expect.stringMatching(oneLine(line)) as string };
 }

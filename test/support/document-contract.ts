@@ -9,11 +9,11 @@ interface CheckedAnswer {
   body: unknown;
 }
 
-/** Header fields of HTTP itself, of the connection and of CORS: nothing that the OpenAPI document has to tell. */
+/** Header fields of HTTP, of the connection and of CORS, which the OpenAPI document need not name. */
 const TRANSPORT =
   /^(content-type|x-content-type-options|content-length|date|connection|keep-alive|transfer-encoding|vary|access-control-.+)$/;
 
-/** Carried by every answer of the API, whatever it is. */
+/** Header fields that every answer of the API has, whatever its status is. */
 const ALWAYS = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
@@ -23,16 +23,16 @@ const ALWAYS = [
   'x-request-id',
 ];
 
-/** Where there is no operation. */
+/** The response that is expected if the OpenAPI document has no operation for a request. */
 const OUTSIDE: DocumentedResponse = {
   description: '',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   headers: { allow: {}, 'retry-after': {}, 'www-authenticate': {}, 'cache-control': {} },
 };
 
-/** Holds answers against the OpenAPI document: status, body and header fields have to be documented. */
+/** Checks answers against the OpenAPI document, which must name their status, body and header fields. */
 export class DocumentContract {
-  /** Tests of the document check its schemas themselves. */
+  /** Does not validate the schemas, because the tests of the document do. */
   private readonly ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false });
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly operations: { pattern: RegExp; responses: Record<string, DocumentedResponse> }[];
@@ -42,7 +42,7 @@ export class DocumentContract {
     addFormats(this.ajv);
     this.ajv.addFormat('int32', true);
     this.ajv.addFormat('int64', true);
-    // Answers are checked strictly: a member that the OpenAPI document does not know fails.
+    // A member that the OpenAPI document does not name fails the check.
     this.components = structuredClone(served.components);
     for (const schema of Object.values(this.components?.schemas ?? {})) {
       if ('properties' in schema) {
@@ -55,7 +55,7 @@ export class DocumentContract {
     }));
   }
 
-  /** One for each document in a process: what it compiles takes longer than a service takes to start. */
+  /** A process has one contract for each document, because compiling the schemas takes longer than starting a service. */
   static forDocument(text: string): DocumentContract {
     const shared = globalThis as { documentContracts?: Map<string, DocumentContract> };
     const contracts = (shared.documentContracts ??= new Map<string, DocumentContract>());
@@ -64,7 +64,7 @@ export class DocumentContract {
     return contract;
   }
 
-  /** @throws Error that says in what the answer departs from the OpenAPI document */
+  /** @throws Error that says how the answer differs from the OpenAPI document */
   check(method: string, target: string, answer: CheckedAnswer): void {
     const name = `${method} ${target} → ${answer.status}`;
     const response = this.responseTo(method, target.split('?', 1)[0]!, answer.status);
@@ -81,7 +81,7 @@ export class DocumentContract {
   }
 
   private responseTo(method: string, path: string, status: number): DocumentedResponse | undefined {
-    // A path that cannot be decoded is none of an operation.
+    // No operation has a path that cannot be decoded.
     const decoded = decode(path);
     const request = decoded === undefined ? '' : `${method === 'HEAD' ? 'GET' : method} ${decoded}`;
     const operation = this.operations.find(({ pattern }) => pattern.test(request));

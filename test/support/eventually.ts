@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import * as timers from 'node:timers/promises';
 
-/** The real ones, whatever timers a test fakes later. */
+/** The real timers, which still work if a test replaces timers by fake ones. */
 const sleep = timers.setTimeout;
 const [startTimer, stopTimer] = [setTimeout, clearTimeout];
 
-/** It only ends a hang: how soon something happens is never what a test is about. */
+/** Only ends tests that hang, because no test asserts how long something takes. */
 const LIMIT_MS = 120_000;
-/** Between two attempts, which take the processor from what they wait for: the longer that lasts, the fewer they become. */
+/** The pause between two attempts grows, because attempts take processor time from the work for which they wait. */
 const PAUSE_MS = { first: 10, longest: 50 };
 const longer = (pause: number) => Math.min(1.25 * pause, PAUSE_MS.longest);
 
-/** Repeats the assertions until they hold, for what happens in real time; fails with the last failure. */
+/** Repeats the assertions, in real time, until they hold. If they never do, their last failure is thrown. */
 export async function eventually<Result>(assertions: () => Result | Promise<Result>): Promise<Result> {
   const end = performance.now() + LIMIT_MS;
   for (let pause = PAUSE_MS.first; ; pause = longer(pause)) {
@@ -25,7 +25,7 @@ export async function eventually<Result>(assertions: () => Result | Promise<Resu
   }
 }
 
-/** Waits for what a process or a connection does; fails with what it waited for instead of waiting forever. */
+/** Waits for an event, such as the end of a process. If it never happens, an error that names the event is thrown. */
 export async function within<Result>(what: string, event: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout;
   const never = new Promise<never>((_resolve, reject) => {
@@ -34,7 +34,7 @@ export async function within<Result>(what: string, event: Promise<Result>): Prom
   return Promise.race([event, never]).finally(() => stopTimer(timer));
 }
 
-/** Waits, in real time, until this is so; fails where an attempt to find out does. */
+/** Waits, in real time, until the condition is true. An error that the condition throws ends the wait. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + LIMIT_MS;
   for (let pause = PAUSE_MS.first; !(await condition()); pause = longer(pause)) {
@@ -43,7 +43,7 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
-/** Has a server listen on a loopback address, on any free port by default. @returns its port */
+/** Makes a server listen on a loopback address, by default on a free port. @returns the port */
 export async function listen(server: Server, port = 0): Promise<number> {
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return (server.address() as AddressInfo).port;

@@ -9,7 +9,7 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** The documents of a YAML file; a mistake in it, or a key given twice, fails. */
+/** The documents of a YAML file. If the file has an error or a repeated key, this throws. */
 export function readYaml<Content>(file: string): Content[] {
   return parseAllDocuments(read(file), { merge: true }).map((document) => {
     if (document.errors.length > 0) {
@@ -19,7 +19,7 @@ export function readYaml<Content>(file: string): Content[] {
   });
 }
 
-/** Files below a folder whose names end so, by their paths from the root. */
+/** The files below a folder whose names have this ending, by their paths from the root of the repository. */
 export function filesOf(folder: string, ending: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
@@ -37,9 +37,9 @@ export function useFolder(): string {
 export interface LockedPackage {
   name: string;
   version: string;
-  /** An SPDX expression; absent where the package has none, or one in a form that npm does not read. */
+  /** An SPDX expression. Absent if the package names no license, or names it in a form that npm does not read. */
   license?: string;
-  /** Only what is needed for development needs it. */
+  /** True if only development needs the package. */
   dev?: boolean;
   resolved?: string;
   integrity?: string;

@@ -4,7 +4,7 @@ import { read } from './files';
 export interface Block {
   line: number;
   language: string;
-  /** What follows the language: `run` for a command, or the name of a file. */
+  /** The word after the language: `run` for a command, or the name of a file. */
   name: string | undefined;
   text: string;
 }

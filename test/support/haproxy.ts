@@ -11,7 +11,7 @@ import { freePort } from './redis-server';
 
 export const DEPLOYED = 'docker/haproxy/haproxy.cfg';
 
-/** The documented seconds for which an instance keeps serving when it is told to stop. */
+/** The documented SHUTDOWN_DELAY: for how many seconds an instance keeps serving after it is told to stop. */
 export function documentedShutdownDelay(): string {
   return /^export REDIS_URL=.*\bSHUTDOWN_DELAY=(\d+)$/m.exec(read('docs/operations/running.md'))![1]!;
 }
@@ -30,7 +30,7 @@ export class Haproxy {
     child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
   }
 
-  /** @param change what a test has otherwise in the configuration */
+  /** @param change of the deployed configuration */
   static async start([one, two]: number[], change = (text: string) => text): Promise<Haproxy> {
     const [port, metricsPort] = [await freePort(), await freePort()];
     const configuration = change(read(DEPLOYED))
@@ -51,7 +51,7 @@ export class Haproxy {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Waits until this instance is sent requests, or is sent none any more. */
+  /** Waits until haproxy sends requests to this instance (UP), or sends none any more (DOWN). */
   async sees(instance: 'one' | 'two', state: 'UP' | 'DOWN'): Promise<void> {
     const labels = `proxy="instances",server="${instance}",state="${state}"`;
     await until(async () => {
@@ -62,7 +62,7 @@ export class Haproxy {
     });
   }
 
-  /** Ends all proxies that a test has started; called after each test, so that one that failed leaves none. */
+  /** Ends all proxies that tests have started. It is called after each test, because a test that failed has not ended its own. */
   static async closeAll(): Promise<void> {
     await Promise.all(Haproxy.running.splice(0).map((proxy) => proxy.close()));
   }

@@ -1,16 +1,16 @@
-/** A request that wrote or read a value. Times count sends and answers, so that no clock is involved. */
+/** A request that wrote or read a value. `sent` and `answered` are positions in the sequence of all sends and answers. */
 export interface Operation {
   kind: 'read' | 'write';
-  /** The value that was written or read. No two writes of a register write the same, but for deletions. */
+  /** The value that was written or read. Only deletions may write the same value twice. */
   value: string;
-  /** Of a conditional write: the value that it replaced. */
+  /** The value that a conditional write replaced. */
   replaced?: string | undefined;
   sent: number;
-  /** Null if the outcome is unknown: the write may or may not have happened, at any time after it was sent. */
+  /** Null if the outcome is unknown. The write may have happened at any time after it was sent, or never. */
   answered: number | null;
 }
 
-/** A resource with one value at a time; the last operation is a read after all others. */
+/** A resource that has one value at a time. Its last operation is a read after all others were answered. */
 export interface Register {
   initial: string;
   operations: Operation[];
@@ -21,9 +21,9 @@ export interface Stock {
   initial: number;
   final: number;
   adjustments: { by: number; isUnknown: boolean }[];
-  /** The ids of the orders that were acknowledged for a request, which may have been sent repeatedly with one Idempotency-Key. */
+  /** The ids of the orders in the answers to each request, which may have been sent several times under one Idempotency-Key. */
   acknowledged: Record<string, number[]>;
-  /** Orders whose outcome is unknown. */
+  /** How many orders have an unknown outcome. */
   unknownOrders: number;
   orders: { id: number; quantity: number; isCancelled: boolean }[];
 }
@@ -34,25 +34,35 @@ export interface History {
   stocks: Record<string, Stock>;
 }
 
-/** Says why no order of the operations explains what was acknowledged; an empty list if one does. */
+/** The reasons why no sequence of the operations explains all answers; an empty list if one does. */
 export function contradictionsIn({ registers, stocks }: History): string[] {
   return [
-    ...Object.entries(registers).flatMap(([name, one]) => ofRegister(one).map((text) => `${name}: ${text}`)),
-    ...Object.entries(stocks).flatMap(([name, one]) => ofStock(one).map((text) => `${name}: ${text}`)),
+    ...Object.entries(registers).flatMap(([name, one]) => inRegister(one).map((text) => `${name}: ${text}`)),
+    ...Object.entries(stocks).flatMap(([name, one]) => inStock(one).map((text) => `${name}: ${text}`)),
   ];
 }
 
 interface Write extends Operation {
   reads: Operation[];
-  /** The conditional writes that replaced its value. */
+  /** The conditional writes that replaced the value of this write. */
   next: Write[];
 }
 
-function ofRegister({ initial, operations }: Register): string[] {
+/**
+ * Checks whether the register is linearizable (Herlihy and Wing), that is, whether its operations can be put in one
+ * sequence. In this sequence, each read has the value of the latest write before it, and an operation that was answered
+ * before another one was sent comes before that one. As every value is written once, a write and the reads of its value
+ * form a cluster without another write in it, so the clusters are sorted topologically (Gibbons and Korach).
+ *
+ * An example is a register with the initial value a, and the history `write b 0-1, read a 2-3` (sent-answered). The
+ * cluster of a must come first, because a was there before b was sent. The cluster of b must come first, too, because
+ * b was written before a was read. So no sequence exists: the update to b was lost, or the read was out of date.
+ */
+function inRegister({ initial, operations }: Register): string[] {
   const found: string[] = [];
   const writes = new Map<string, Write>();
   const first: Operation = { kind: 'write', value: initial, sent: -1, answered: -1 };
-  // A deletion may have been sent more than once: the one that was answered, or else the first, comes last here, and counts.
+  // A deletion may have been sent several times. The last one here counts: the one that was answered first, or else sent first.
   const sorted = operations.toSorted((one, other) => endOf(other) - endOf(one) || other.sent - one.sent);
   for (const write of [first, ...sorted.filter(({ kind }) => kind === 'write')]) {
     writes.set(write.value, { ...write, reads: [], next: [] });
@@ -72,7 +82,7 @@ function ofRegister({ initial, operations }: Register): string[] {
       found.push(`${write.value} replaced ${write.replaced}, which was never written`);
     } else {
       before.next.push(write);
-      // What it replaced has happened, even if nobody was told.
+      // The write that it replaced has happened, even if its outcome is unknown.
       follow(before);
     }
   };
@@ -84,7 +94,7 @@ function ofRegister({ initial, operations }: Register): string[] {
   }
   if (found.length > 0) return found;
 
-  // A conditional write follows the one whose value it replaced, with nothing in between but reads: such chains are put in order.
+  // Only reads stand between a conditional write and the write whose value it replaced, so their clusters form a chain.
   const chains = [...happened].filter((write) => write.replaced === undefined).map(chainFrom);
   for (const chain of chains) {
     let latest = -1;
@@ -99,7 +109,7 @@ function ofRegister({ initial, operations }: Register): string[] {
   return [...found, ...disorderOf(chains.map((chain) => chain.flat()))];
 }
 
-/** Operations that were answered before another was sent come before the other one. */
+/** Sorts the chains topologically. A chain comes first if no operation of another one was answered before one of its own was sent. */
 function disorderOf(chains: Operation[][]): string[] {
   let left = chains.map((chain) => ({
     chain,
@@ -118,7 +128,7 @@ function disorderOf(chains: Operation[][]): string[] {
   return [];
 }
 
-/** The write, its reads, the write that replaced its value, and so on. */
+/** The first write, the reads of its value, the write that replaced that value, and so on. */
 function chainFrom(first: Write): Operation[][] {
   const chain: Operation[][] = [];
   for (let write: Write | undefined = first; write !== undefined; write = write.next[0]) {
@@ -131,7 +141,7 @@ function endOf({ answered }: Operation): number {
   return answered ?? Infinity;
 }
 
-function ofStock({ initial, final, adjustments, acknowledged, unknownOrders, orders }: Stock): string[] {
+function inStock({ initial, final, adjustments, acknowledged, unknownOrders, orders }: Stock): string[] {
   const found: string[] = [];
   const placed = new Map<number, string>();
   for (const [request, ids] of Object.entries(acknowledged)) {

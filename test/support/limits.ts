@@ -5,10 +5,10 @@ import type { TestService } from './service';
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
 
-/** The cheapest operation that is counted. */
+/** The path of the cheapest operation that the limits count. */
 export const COUNTED = '/categories';
 
-/** What the rate limit header fields of an answer say. */
+/** The values of the rate limit header fields of an answer. */
 export function limitsIn({ headers }: Answer<unknown>) {
   return {
     limit: Number(headers.get('x-ratelimit-limit')),
@@ -20,7 +20,7 @@ export function limitsIn({ headers }: Answer<unknown>) {
   };
 }
 
-/** Sends the same request one after another. */
+/** Sends the same request several times, each after the answer to the one before. */
 export async function call<Body = never>(
   caller: ApiCaller,
   times: number,
@@ -37,7 +37,7 @@ export async function statuses(caller: ApiCaller, times: number, path = COUNTED)
   return (await call(caller, times, path)).map(({ status }) => status);
 }
 
-/** How many there are of each. */
+/** How often each value occurs. */
 export function tally(values: (string | number)[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const value of values) {
@@ -51,8 +51,9 @@ export async function standing(caller: ApiCaller): Promise<RateLimitStatus> {
 }
 
 /**
- * Has a caller that has used up its limit, of at most 20 a minute, earn a ban: refusals count from two seconds after the first.
- * @returns the answer that bans
+ * Sends requests of a caller until it is banned. The caller must have used up its limit, of at most 20 requests per minute.
+ * The clocks move, because refusals count toward a ban from two seconds after the first one.
+ * @returns the answer that bans the caller
  */
 export async function earnBan(caller: ApiCaller, ...services: TestService[]): Promise<Answer<ErrorBody>> {
   const refused = await call<ErrorBody>(caller, 1);
@@ -63,8 +64,8 @@ export async function earnBan(caller: ApiCaller, ...services: TestService[]): Pr
 }
 
 /**
- * Runs the work while every statement that uses the table fails with a division by zero. Without the table or its columns, the
- * database would count as unavailable (503).
+ * Runs the work while every statement that uses the table fails with a division by zero. The table is not
+ * just missing, because the service would answer 503, as if the database were unavailable.
  */
 export async function without<Result>(
   { database }: TestService,

@@ -1,6 +1,6 @@
 import { Clock } from '#libs/clock';
 
-/** A clock that only moves when told, for tests. */
+/** A clock that moves only if a test moves it. */
 export class ManualClock extends Clock {
   constructor(private current: number = Date.UTC(2026, 10, 21, 9, 30)) {
     super();

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** Standard output, kept; with a number of columns it is a terminal. */
+/** Stands in for standard output, and keeps the text. If it has a number of columns, it is a terminal. */
 export class Output extends Socket {
   text = '';
 

@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A program that no npm package brings. */
+/** A program that tests run and that no npm package contains. */
 export interface Program {
-  /** Under any of these names. */
+  /** The names under which the program may be installed. */
   names: string[];
   debianPackage: string;
-  /** A folder with one for each version, outside of the PATH. */
+  /** A folder outside of the PATH that has the program once for each version. */
   versions?: string;
 }
 
@@ -25,14 +25,14 @@ export const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
 /** A module of Python, which the samples of the reference page use. */
 export const REQUESTS: Program = { names: ['requests of Python'], debianPackage: 'python3-requests' };
 export const FAKETIME: Program = { names: ['faketime'], debianPackage: 'faketime' };
-/** With the sources of all locales. */
+/** Its package also has the sources of all locales. */
 export const LOCALES: Program = { names: ['locale-gen'], debianPackage: 'locales' };
 export const CHROMIUM: Program = {
   names: ['chromium', 'chromium-browser', 'google-chrome'],
   debianPackage: 'chromium',
 };
 
-/** @returns the program's path, or undefined where it is not on the PATH */
+/** @returns the program's path, or undefined if it is not installed */
 export function findProgram({
   names,
   versions = '',
@@ -51,7 +51,7 @@ function hasRequests(): boolean {
   return spawnSync('python3', ['-c', 'import requests']).status === 0;
 }
 
-/** Finds all of these programs, or installs what is missing where that is possible: as root on Debian. */
+/** Makes sure that these programs are installed. As root on Debian, it installs the missing ones; otherwise it throws. */
 export function ensurePrograms(...programs: Program[]): void {
   const missing = programs.filter((program) =>
     program === REQUESTS ? !hasRequests() : findProgram(program) === undefined,
@@ -66,7 +66,7 @@ export function ensurePrograms(...programs: Program[]): void {
   }
   process.stderr.write(`Installing ${packages} with apt-get …\n`);
   execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit' });
-  // Debian would start a server of its own at once; the run level says not to.
+  // In any other run level, Debian starts a server as soon as its package is installed.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const install = ['install', '-y', '-qq', '--no-install-recommends', ...packages.split(' ')];
   execFileSync('apt-get', install, { stdio: 'inherit', env });

@@ -7,7 +7,7 @@ export async function query<Row extends object>(
   values: unknown[] = [],
 ): Promise<Row[]> {
   const connection = new Client({ connectionString: url });
-  // A connection that breaks fails the statement too; without a listener it would fail whatever test runs at that moment.
+  // If the connection breaks, the statement fails. Without a listener, the test that runs at that moment would fail, too.
   connection.on('error', () => undefined);
   await connection.connect();
   try {

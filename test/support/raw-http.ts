@@ -4,7 +4,7 @@ import { within } from './eventually';
 
 export interface RawAnswer {
   status: number;
-  /** As they were sent, by lower-case name; a name that is sent twice is joined by a comma. */
+  /** The header fields by lower-case name. If a name was sent twice, its values are joined by a comma. */
   headers: Record<string, string>;
   text: string;
 }
@@ -12,7 +12,7 @@ export interface RawAnswer {
 /** A connection on which a test writes every byte itself, and reads one answer after the other. */
 export class RawConnection {
   private received = Buffer.alloc(0);
-  /** The other side has sent everything, or the connection is lost. */
+  /** True if the other side has ended the connection, or the connection is lost. */
   private ended = false;
   private wake: () => void = () => undefined;
 
@@ -30,7 +30,7 @@ export class RawConnection {
     }
   }
 
-  /** @param bytes what is written at once */
+  /** @param bytes that are written as soon as the connection is open */
   static async open(port: number, bytes: string | Buffer = ''): Promise<RawConnection> {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const connection = new RawConnection(socket);
@@ -43,7 +43,7 @@ export class RawConnection {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Reads nothing more. */
+  /** Stops reading. */
   pause(): void {
     this.socket.pause();
   }
@@ -57,17 +57,17 @@ export class RawConnection {
     this.socket.destroy();
   }
 
-  /** Is lost, with what was not yet read. */
+  /** Resets the connection, so that all data that was not yet read is lost. */
   reset(): void {
     this.socket.resetAndDestroy();
   }
 
-  /** The next answer; interim answers (1xx) are answers of their own. */
+  /** Reads the next answer. An interim answer (1xx) is an answer of its own. */
   answer(options: { method?: string } = {}): Promise<RawAnswer> {
     return this.until(() => this.takeAnswer(options.method ?? 'GET'), 'an answer');
   }
 
-  /** Resolves once the other side has closed and everything it sent was read. */
+  /** Waits until the other side has closed the connection. If a test has not read everything, this throws. */
   async closed(): Promise<void> {
     await this.until(() => this.ended || null, 'the end of the connection');
     this.socket.destroy();
@@ -123,7 +123,7 @@ function headersOf(lines: string[]): Record<string, string> {
   return headers;
 }
 
-/** Sends these bytes on a connection of their own and reads one answer. */
+/** Sends these bytes on a new connection and reads one answer. */
 export async function exchange(port: number, bytes: string | Buffer, method?: string): Promise<RawAnswer> {
   const connection = await RawConnection.open(port, bytes);
   try {
@@ -133,7 +133,7 @@ export async function exchange(port: number, bytes: string | Buffer, method?: st
   }
 }
 
-/** A request as text; fields are written as they are, one each. */
+/** A request as text. Each field is a line, and is written as it is. */
 export function requestText(line: string, fields: string[] = [], body = ''): string {
   return `${[`${line} HTTP/1.1`, 'Host: test', ...fields].join('\r\n')}\r\n\r\n${body}`;
 }

@@ -18,7 +18,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, received: Received) => void;
 
-/** A receiver of webhooks on a loopback address. What it received is kept; it answers 204 unless told otherwise. */
+/** A receiver of webhooks on a loopback address. It keeps all requests, and answers 204 until `answer` or `answers` sets another answer. */
 export class Receiver {
   readonly received: Received[] = [];
   answer: Answer = (response) => response.writeHead(204).end();
@@ -58,12 +58,12 @@ export class Receiver {
     return this.sockets.size;
   }
 
-  /** From now on it answers this status, with these headers. */
+  /** Answers later requests with this status and these header fields. */
   answers(status: number, headers: Record<string, string> = {}): void {
     this.answer = (response) => response.writeHead(status, headers).end();
   }
 
-  /** Those of a type, in the order of arrival. */
+  /** The received events of a type, in the order of arrival. */
   ofType(type: string): Received[] {
     return this.received.filter(({ event }) => event.type === type);
   }
@@ -74,7 +74,7 @@ export class Receiver {
   }
 }
 
-/** Whether a secret signed it; the reference is the package of Standard Webhooks. Its time may be any: tests move the clock. */
+/** True if the secret has signed the request. It signs again instead of verifying, because `verify` refuses the times of a clock that tests move. */
 export function isSignedBy(secret: string, { headers, body }: Received): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   const signature = new Webhook(secret).sign(headers['webhook-id'] as string, at, body);

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/counters/redis-connection';
 import type { ScriptArgument } from '../../src/modules/quotas/counters/quota-script';
 
-/** A Redis whose script is given the time of a clock that a test moves; the clock of Redis may be ahead of it. */
+/** A connection to Redis whose script gets the time from a clock that tests move. With `aheadMs`, Redis is ahead of it. */
 export class RedisOnClock extends RedisConnection {
   aheadMs = 0;
 
@@ -20,9 +20,10 @@ export class RedisOnClock extends RedisConnection {
   }
 }
 
-/** So long that Redis is away only when a test has it so, and not so long that a test has to wait for it. */
+/** The time limit of a command. It is long enough for slow machines, and short enough for tests in which Redis does not answer. */
 const PATIENT = '?commandTimeout=2000';
 
+/** The URLs with this time limit, but a URL with options of its own stays as it is. */
 export function patient(urls: string): string {
   return urls
     .split(',')

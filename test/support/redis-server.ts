@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { within } from './eventually';
 
-/** Below the ports that the system gives to a program that names none; fetch blocks none of the range. */
+/** The range is below the ports that the system gives to programs that ask for any port, and `fetch` blocks no port of the range. */
 const PORTS = { first: 11_000, count: 20_000 };
-/** Random, so that files and test runs that run beside each other take different ports. */
+/** Begins at random, so that test files that run at the same time take different ports. */
 let next = randomInt(PORTS.count);
 
-/** A port that nobody else takes until it is used, or while its server is away. */
+/** A free port, which no other program takes before a server listens on it, nor while that server is stopped. */
 export async function freePort(): Promise<number> {
   next = (next + 1) % PORTS.count;
   const port = PORTS.first + next;
@@ -65,7 +65,7 @@ export class RedisServer {
     return redis.call(name, ...values).finally(() => redis.disconnect());
   }
 
-  /** The server stops answering, but its connections stay. */
+  /** Stops the process, so that the server does not answer, but its connections stay. */
   pause(): void {
     this.process?.kill('SIGSTOP');
   }
@@ -74,7 +74,7 @@ export class RedisServer {
     this.process?.kill('SIGCONT');
   }
 
-  /** Ends the server; what it knew is gone. */
+  /** Ends the server, whose data is lost. */
   async stop(): Promise<void> {
     const child = this.process;
     this.process = null;

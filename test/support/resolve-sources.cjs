@@ -1,7 +1,7 @@
 'use strict';
 
-// For dependency-cruiser, which reads it as it would a webpack configuration: `#libs/*` are the sources here, and not the
-// build to which package.json sends Node.
+// dependency-cruiser reads this file as a webpack configuration. `#libs/*` leads to the sources, because package.json leads
+// Node to the build.
 const { join } = require('node:path');
 
 module.exports = {

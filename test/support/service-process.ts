@@ -14,9 +14,9 @@ export interface Ending {
 
 export interface ServeOptions {
   cwd?: string;
-  /** In a process group of its own, as a shell starts it. */
+  /** True if the process leads a process group of its own, like a command of a shell. */
   group?: boolean;
-  /** A command line which runs the rest of its arguments. */
+  /** The beginning of the command line: a program that runs the command after it. */
   within?: string[];
 }
 
@@ -54,7 +54,7 @@ export class ServiceProcess {
     return this;
   }
 
-  /** Waits until the service counts in Redis: on a busy machine, its first connection may fail. */
+  /** Waits until the service counts in Redis, because its first connection may fail on a busy machine. */
   async untilShared(): Promise<void> {
     await until(async () => {
       const answer = await fetch(`${this.url}/health/ready`);
@@ -73,7 +73,7 @@ export class ServiceProcess {
     return line === undefined ? undefined : (JSON.parse(line) as { url: string; msg: string });
   }
 
-  /** Whole lines of the log. */
+  /** The complete lines of the log. */
   get log(): string[] {
     return this.stdout.split('\n').slice(0, -1);
   }
@@ -83,7 +83,7 @@ export class ServiceProcess {
     return within(`the end of the service after ${signal}`, this.ending);
   }
 
-  /** Sends a request with a key; the body as JSON. */
+  /** Sends a request with this key, and its body as JSON. */
   send(key: string, method: string, target: string, body?: object, more?: Environment): Promise<Response> {
     const type: Environment = body ? { 'Content-Type': 'application/json' } : {};
     const headers = { 'X-API-Key': key, ...type, ...more };
@@ -92,7 +92,7 @@ export class ServiceProcess {
   }
 }
 
-/** A temporary folder with services in it, and what ends and removes all of that. */
+/** A temporary folder, and services that tests start there. */
 export class ServiceProcesses extends EmbeddedServers {
   private readonly services: ServiceProcess[] = [];
 
@@ -106,7 +106,7 @@ export class ServiceProcesses extends EmbeddedServers {
     return this.path(name);
   }
 
-  /** Starts a service; what comes of it is the caller's to await. */
+  /** Starts a service without waiting until it is ready. */
   launch(environment: Environment, options?: ServeOptions): ServiceProcess {
     const service = new ServiceProcess(environment, options);
     this.services.push(service);
@@ -121,7 +121,7 @@ export class ServiceProcesses extends EmbeddedServers {
     return postmasterPid(this.path(name, 'data'));
   }
 
-  /** Rejects when an API key has come into the log of a service. */
+  /** Ends all services and removes the folder. If the log of a service has an API key, this rejects. */
   override async clear(): Promise<void> {
     await Promise.all(this.services.map((service) => service.end('SIGKILL')));
     await super.clear();

@@ -25,9 +25,9 @@ import { WatchedLog } from './watched-log';
 export interface ServiceOptions {
   settings?: Partial<AllSettings>;
   timeouts?: Partial<ServerTimeouts>;
-  /** Another database than a fresh clone; the caller drops it. */
+  /** A database to use instead of a new clone. The test that passes it also drops it. */
   database?: TestDatabase;
-  /** Where the service finds the database, when it is not the database's own address (a proxy in between, say). */
+  /** The URL at which the service reaches the database if it differs from the database's own, such as that of a proxy. */
   databaseUrl?: string;
 }
 
@@ -43,7 +43,7 @@ export interface KeyOptions {
 export class TestService {
   readonly document: OpenAPIObject;
   readonly contract: DocumentContract;
-  /** Over all services: several may use one database. */
+  /** Counted over all services, because services that share a database need different names for their clients. */
   private static clients = 0;
 
   constructor(
@@ -68,7 +68,7 @@ export class TestService {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** A new client with a key; unlimited for all practical purposes unless a plan is given. */
+  /** Creates a client with a key. If no plan is given, no test reaches the limits of the client. */
   async issueKey(options: KeyOptions = {}): Promise<{ key: string; keyId: number; client: string }> {
     const { plan = 'enterprise', scopes, expiresAt } = options;
     const custom = plan === 'enterprise' ? 1_000_000 : null;
@@ -81,7 +81,7 @@ export class TestService {
     return { key, keyId: record.id, client };
   }
 
-  /** A caller whose every answer is held against the served OpenAPI document. */
+  /** A caller without a key. Every answer to it is checked against the served OpenAPI document. */
   anonymous(): ApiCaller {
     return new ApiCaller(this.url, this.contract);
   }
@@ -94,14 +94,14 @@ export class TestService {
     return this.callerWith((await this.issueKey(options)).key);
   }
 
-  /** Deletes what the store keeps no longer. @returns how many rows */
+  /** Deletes all rows that have expired. @returns how many */
   deleteExpired(): Promise<number> {
     return this.app.get(Retention).deleteExpired();
   }
 
-  /** Rejects when anything that was done here has brought an API key into the log. */
+  /** Stops the service. If its log has an API key, this rejects. */
   async close(): Promise<void> {
-    // As when the process stops: a connection that is kept alive after its response would hold up the end for a minute.
+    // The process does the same when it stops, because a connection that is kept alive would delay the end for a minute.
     this.connections.announceEnd();
     await within('the end of the service', this.app.close());
     if (this.ownsDatabase) {
@@ -119,7 +119,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const { redisUrl } = settings;
   const database = options.database ?? (await within('a new database', createTestDatabase()));
   const databaseUrl = new URL(options.databaseUrl ?? database.url);
-  // No machine is too slow.
+  // Long limits, because slow machines run these tests, too.
   databaseUrl.searchParams.set('statement_timeout', '120000');
   databaseUrl.searchParams.set('connect_timeout', '120');
   const clock = new ManualClock();

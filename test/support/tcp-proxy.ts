@@ -12,7 +12,7 @@ export class TcpProxy {
 
   private constructor(private target: URL) {}
 
-  /** @param url where the database is; `url` of the proxy is the same with the proxy's own address */
+  /** @param url of the database. The property `url` is the same URL with the address of the proxy. */
   static async start(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url));
     await proxy.listen();
@@ -26,12 +26,12 @@ export class TcpProxy {
     return url.href;
   }
 
-  /** New connections lead elsewhere; the others stay as they are. */
+  /** Leads new connections to another database. The others stay as they are. */
   leadTo(url: string): void {
     this.target = new URL(url);
   }
 
-  /** Breaks every connection, and listens no more: connections are refused. */
+  /** Breaks every connection and stops listening, so that new connections are refused. */
   async refuse(): Promise<void> {
     const { server } = this;
     this.server = null;
@@ -42,8 +42,8 @@ export class TcpProxy {
   }
 
   /**
-   * Keeps every connection, and accepts new ones, but passes nothing on: what a partitioned network does.
-   * @param newOnes false if new connections work: the machine at the other end is another one now
+   * Keeps every connection and accepts new ones, but forwards nothing, like a partitioned network.
+   * @param newOnes false if new connections work, as after another machine has taken over the address
    */
   fallSilent(newOnes = true): void {
     this.silent = newOnes;
@@ -52,7 +52,7 @@ export class TcpProxy {
     }
   }
 
-  /** Everything is as it was, at the same address; connections that were silent are broken. */
+  /** Listens and forwards again, at the same address. Connections that were silent are broken. */
   async restore(): Promise<void> {
     if (this.silent) {
       this.breakConnections();
@@ -99,7 +99,7 @@ export class TcpProxy {
   }
 }
 
-/** A database may listen on a Unix socket. */
+/** The address of a database, which may be a Unix socket. */
 function addressOf({ hostname, port }: URL): NetConnectOpts {
   const host = decodeURIComponent(hostname);
   return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port: Number(port) };

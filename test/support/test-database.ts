@@ -4,7 +4,7 @@ import { query } from './query';
 
 export interface TestDatabase {
   url: string;
-  /** For a test's own look into the database. */
+  /** Connections for the queries of tests. */
   pool: Pool;
   drop(): Promise<void>;
 }
@@ -16,8 +16,8 @@ async function administer(statement: string): Promise<void> {
 }
 
 /**
- * A database of the caller's own: a clone of the migrated template, or an empty one.
- * @param locale only for that of `template0`
+ * Creates a database: a clone of the migrated template or, of `template0`, an empty one.
+ * @param locale options of CREATE DATABASE, which only a clone of `template0` may have
  */
 export async function createTestDatabase(template = 'template', locale = ''): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -25,7 +25,7 @@ export async function createTestDatabase(template = 'template', locale = ''): Pr
   const url = new URL(process.env.TEST_POSTGRES_URL!);
   url.pathname = `/${name}`;
   const pool = new Pool({ connectionString: url.href, max: 2 });
-  // The end of a connection may be on its way still when its database is dropped.
+  // The database may be dropped before the server has ended the connection.
   pool.on('error', () => undefined);
   return {
     url: url.href,

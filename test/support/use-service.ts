@@ -6,14 +6,14 @@ type Options = ServiceOptions | (() => ServiceOptions);
 
 /**
  * A service for all tests of the file, or of the `describe`, that calls this: started before them, closed after them.
- * @param options may be told when it starts, for what is not there before
- * @returns what becomes the running service before the first test; until then it is an empty object
+ * @param options a function if they need values that exist only when the tests begin
+ * @returns an empty object, which becomes the running service before the first test
  */
 export function useService(options: Options = {}): TestService {
   return useInstances(options)[0]!;
 }
 
-/** Several of them over the database of the first one. */
+/** Several such services, which share the database of the first one. */
 export function useInstances(...all: Options[]): TestService[] {
   const services = all.map(() => ({}) as TestService);
   const started: TestService[] = [];
@@ -31,7 +31,7 @@ export function useInstances(...all: Options[]): TestService[] {
   return services;
 }
 
-/** Such a service, with a caller whom no limit stops, and what creates things through him. */
+/** A service, a caller whose limits no test reaches, and helpers that create resources and read the stock of a pet. */
 export function useStore(options?: Options) {
   const service = useService(options);
   const caller = {} as ApiCaller;

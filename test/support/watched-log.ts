@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino';
 
-/** The form of a key, wherever it stands; and its secret part alone. */
+/** `KEY` matches a whole API key, and `SECRETS` every text that may contain the secret part of one. */
 const KEY = /psk_live_[0-9A-Za-z]{36}/;
 const SECRETS = /[0-9A-Za-z]{36,}/g;
 const PREFIX_LENGTH = 'psk_live_'.length;
@@ -8,15 +8,15 @@ const PREFIX_LENGTH = 'psk_live_'.length;
 const KEPT_LINES = 1_000;
 
 /**
- * The log of a service under test, which is at its most talkative. It looks at every line for API keys: anything in
- * their form, and the secrets of those that it is told of even without the rest.
+ * The log of a service under test, on its most detailed level. It searches every line for API keys: for texts in the
+ * form of a key, and for the secrets of forbidden keys, even without the prefix.
  */
 export class WatchedLog implements DestinationStream {
   private readonly secrets = new Set<string>();
   private readonly leaks: string[] = [];
   private kept: string[] = [];
 
-  /** This key must not be found. */
+  /** Adds a key whose secret the log must not contain. */
   forbid(key: string): void {
     this.secrets.add(key.slice(PREFIX_LENGTH));
   }
@@ -32,7 +32,7 @@ export class WatchedLog implements DestinationStream {
     }
   }
 
-  /** The newest lines, at least a thousand of them if there were so many. */
+  /** The newest lines: all, or at least the newest thousand. */
   get lines(): Record<string, unknown>[] {
     return this.kept.map((line) => JSON.parse(line) as Record<string, unknown>);
   }

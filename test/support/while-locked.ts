@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 
-/** Keeps a pet locked, so that whoever wants it has to wait, until the work is done. */
+/** Keeps the row of a pet locked until the work is done, so that other transactions that lock the row wait. */
 export function whileLocked<Result>(pool: Pool, petId: number, work: () => Promise<Result>): Promise<Result> {
   return whileHeld(pool, `SELECT FROM pets WHERE id = ${petId} FOR UPDATE`, work);
 }
 
-/** Keeps the transaction of a statement open until the work is done, and commits it. */
+/** Runs a statement in a transaction that stays open until the work is done, and commits the transaction. */
 export async function whileHeld<Result>(
   pool: Pool,
   statement: string,

@@ -3,7 +3,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 const TIERS = ['system', 'http', 'unit'];
 
-/** Begins with the tier that has the longest files: otherwise one of them keeps a single worker busy at the end. */
+/** Begins with the tier that has the longest files, because a long file that begins last keeps one worker busy after all others. */
 module.exports = class SlowFirst extends Sequencer {
   sort(tests) {
     const tierOf = ({ context }) => TIERS.indexOf(context.config.displayName?.name);

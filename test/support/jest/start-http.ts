@@ -8,7 +8,7 @@ import { install, installed } from '../installation';
 import { query } from '../query';
 
 /**
- * What the tests of a service need: an installation of it, one PostgreSQL for the whole run, and a migrated database that every
+ * Starts what the tests of a service need: an installation of it, one PostgreSQL for the whole run, and a migrated database that every
  * test file clones. Jest maps no module names here, so the service's own code comes from the installation.
  */
 export default async function start(): Promise<void> {
@@ -23,7 +23,7 @@ export default async function start(): Promise<void> {
   const postgres = await startEmbeddedPostgres({
     dataDirectory,
     database: 'template',
-    // What these tests write need not outlive a crash of the machine.
+    // The data of tests need not survive a crash of the machine.
     parameters: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
   });
   Logger.overrideLogger(false);

@@ -12,7 +12,7 @@ import {
 } from '../programs';
 import startHttp from './start-http';
 
-/** What the tests of whole processes need in addition: other programs. */
+/** Installs the programs that tests of whole processes need, and starts what the HTTP tier needs. */
 export default async function start(): Promise<void> {
   ensurePrograms(REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL, CHROMIUM, CURL, PYTHON, REQUESTS);
   await startHttp();

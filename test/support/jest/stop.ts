@@ -7,7 +7,7 @@ export default async function stop(): Promise<void> {
     testPostgres?: EmbeddedPostgres;
     testPostgresDirectory: string;
   };
-  // Two projects share what was started, and each of them stops it.
+  // Two projects share one server, and this runs once for each of them.
   if (testPostgres !== undefined) {
     Object.assign(globalThis, { testPostgres: undefined });
     await testPostgres.stop();
