@@ -2,7 +2,7 @@ import { SeedService } from '../../../src/runtime/seed';
 import { type Operation, bodyOf, examplesIn, operationsOf, plain } from '../../support/document';
 import { useService, useStore } from '../../support/use-service';
 
-/** What breaks careless services: texts that mean something to SQL, to a page, to a path or to JavaScript, and strange numbers. */
+/** Values that break careless services: texts with a meaning in SQL, HTML, paths or JavaScript, and strange numbers. */
 const TEXTS = [
   ...[
     `'; DROP TABLE pets; --`,
@@ -22,7 +22,7 @@ const JSON_TEXTS = [
   `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
 ];
 const ENCODED = [...TEXTS.map(encodeURIComponent), '', '%zz', '%', '%ED%A0%80'];
-/** Of a conditional request, or a key of one that is repeated. */
+/** Values of the header fields of conditional requests, and of Idempotency-Key. */
 const HEADERS = ['one', '*', '"stale"', '', 'W/', '"a", W/"b", *', '\x80\xff', 'k'.repeat(300)];
 
 const { service, caller, arrange } = useStore();
@@ -32,10 +32,10 @@ beforeAll(async () => {
   await caller.post('/webhooks', { url: 'https://shop.example/events' });
 });
 
-/** How many fields and parameters there were like this one. */
+/** How many fields and parameters of each kind were tried. */
 const known = new Map<string, number>();
 
-/** Of each kind the first is tried with all values, and the others with four of them, each time the next ones. */
+/** The values to try. The first field or parameter of a kind gets all values, and each later one the next four of them. */
 function tried(kind: object | undefined, values: string[]): string[] {
   const place = JSON.stringify([kind, values.length]);
   const before = known.get(place) ?? 0;
@@ -50,7 +50,7 @@ interface Request {
   headers?: Record<string, string>;
 }
 
-/** Requests of an operation which are valid but for one value. */
+/** Requests of an operation that are valid except for one value. */
 function requestsOf(name: string, operation: Operation): Request[] {
   const { parameters, requestBody } = operation;
   const [method, template] = name.split(' ') as [string, string];
@@ -61,7 +61,7 @@ function requestsOf(name: string, operation: Operation): Request[] {
   const { properties: fields = {} } = plain(service.document, content?.schema ?? {});
   const inPlace = (place: string) => parameters.filter((one) => one.in === place);
   return [
-    // Which ids are tried depends on the number of operations, but each deletion has to succeed once.
+    // The valid request comes first, because each deletion has to succeed once and the values to try may not have a valid id.
     ...(method === 'DELETE' ? [valid] : []),
     ...inPlace('path').flatMap((one) =>
       tried(one.schema, ENCODED).map((text) => ({
@@ -81,7 +81,7 @@ function requestsOf(name: string, operation: Operation): Request[] {
   ];
 }
 
-/** The body as JSON text, with a member whose value may be none that JavaScript can write. */
+/** The body as JSON text, with a member whose value is any JSON, also one that JSON.stringify cannot write. */
 function withMember(body: object, name: string, json: string): string {
   const others = Object.entries(body).filter(([other]) => other !== name);
   const members = others.map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)}`);
@@ -96,7 +96,7 @@ it('Whatever is in a field, a parameter or a header field of an operation is ans
     const requests = requestsOf(name, operation);
     await Promise.all(
       requests.map(async ({ method, target, body, headers = {} }) => {
-        // The caller holds the answer against the document.
+        // The caller checks the answer against the document.
         const { status } = await caller.with(headers).send(method, target, body);
         const request = { method, target, body, headers };
         expect({ ...request, isFault: status >= 500 }).toEqual({ ...request, isFault: false });
@@ -109,7 +109,7 @@ it('Whatever is in a field, a parameter or a header field of an operation is ans
 });
 
 const seeded = useService();
-/** Their answers have ids and times of their own, and before anything is ordered there is no order. */
+/** Operations whose answers differ from the examples: they have ids and times of their own, and the store has no order at first. */
 const UNEQUAL = ['/store/orders', '/events', '/key', '/rate-limit', '/usage'].map((path) => `GET ${path}`);
 
 it('On a store with the sample catalogue, all examples succeed in the order of the document, sent as they are, and get the answers that are shown; but for those of webhooks', async () => {

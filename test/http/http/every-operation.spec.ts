@@ -8,15 +8,15 @@ import { Arrange } from '../../support/builders';
 import { operationsOf, plain } from '../../support/document';
 import { useService } from '../../support/use-service';
 
-/** A request of an operation that succeeds, and what of it can be wrong. */
+/** A request that succeeds, with the parts of it that can be wrong. */
 interface Sample {
   method: string;
-  /** With one of the resources that `beforeAll` creates. */
+  /** The path, with the id of a resource that `beforeAll` creates. */
   path: string;
   status: number;
-  /** The query parameters of a GET, the fields of a body otherwise; an asterisk marks those that are required. */
+  /** The query parameters of a GET, or else the fields of the body. An asterisk marks a required one. */
   names: string[];
-  /** What another id is told; the path has an id then. */
+  /** The code of the error if the path has an unknown id; empty if the path has no id. */
   unknown: string;
   body?: object;
 }
@@ -33,7 +33,7 @@ function sample(call: string, status: number, names = '', unknown = '', body?: o
   return { method, path, status, names: names.split(' ').filter(Boolean), unknown, body };
 }
 
-/** Written by hand, so that an operation is missed when a decorator no longer declares it. */
+/** This list is written by hand, so that a test fails if a decorator no longer declares an operation. */
 const OPERATIONS: Record<string, Sample> = {
   getKey: sample('GET /key', 200),
   getRateLimit: sample('GET /rate-limit', 200),
@@ -69,7 +69,7 @@ const OPERATIONS: Record<string, Sample> = {
   listDeliveries: sample('GET /webhooks/1/deliveries', 200, `${PAGE} status`, WEBHOOK),
   retryDelivery: sample('POST /webhooks/1/deliveries/1/retry', 202, '', WEBHOOK),
 };
-/** Any valid key may call them. */
+/** Operations that any valid key may call, whatever its scopes are. */
 const FOR_ANY_KEY = ['getKey', 'getRateLimit'];
 
 interface FieldSchema {
@@ -87,13 +87,13 @@ const UNKNOWN_QUERIES = ['colour=red', '__proto__=x', 'toString', 'Limit=1', '%0
 const BAD_CURSORS = ['', '20', 'YWZ0ZXI6MjAg', '%F0%9F%90%95', 'a'.repeat(5_000)];
 const ID_RANGE = 'must be an integer from 1 to 9007199254740991.';
 
-/** What a request of the operation is turned into, with the error that it then gets. */
+/** A change that makes the request of a sample wrong, with the error that follows. */
 interface Defect {
   what: string;
   target?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** By default 400 and `validation_failed`. */
+  /** By default, the status is 400 and the code is `validation_failed`. */
   status?: number;
   code?: string;
   message?: string;
@@ -143,7 +143,7 @@ function bodyDefectsOf({ method, body, names }: Sample): Defect[] {
   ];
 }
 
-/** Each route of these controllers by its access rule, which its handler declares (src/modules/auth/access-rules.ts). */
+/** All routes of these controllers, each with the access rule that its handler declares (src/modules/auth/access-rules.ts). */
 function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }[] {
   return controllers.flatMap((controller) =>
     Object.entries(Object.getOwnPropertyDescriptors(controller.prototype))
@@ -157,16 +157,16 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
   );
 }
 
-// Each field and each parameter gets one wrong value here and strange ones in documented-requests.spec.ts: that every bound holds
-// stands in test/unit/libs/http/validation.spec.ts, and the bounds in openapi.yaml, which is made of the same decorators.
+// Each field and each parameter gets one wrong value here, and strange ones in documented-requests.spec.ts. The bounds of values are
+// tested in test/unit/libs/http/validation.spec.ts. openapi.yaml has the bounds of all fields, from the same decorators.
 describe('every operation', () => {
   const service = useService();
-  /** Keys of one client: with both scopes, and with one of them. */
+  /** `caller` has a key with both scopes, and the other two have keys of the same client with one scope each. */
   let caller: ApiCaller;
   let reader: ApiCaller;
   let writer: ApiCaller;
 
-  /** Of each resource the first is read and changed, and the second is deleted. */
+  /** Creates two of each resource. The samples read and change the first one, and delete the second one. */
   beforeAll(async () => {
     const { key, client } = await service.issueKey();
     const only = async (scope: 'read' | 'write') =>
@@ -183,7 +183,7 @@ describe('every operation', () => {
     await caller.post('/webhooks/1/test');
   });
 
-  /** Everything that has happened in the store. */
+  /** The position of the newest event. If two results are equal, nothing was changed in between. */
   async function lastEvent(): Promise<unknown> {
     const { rows } = await service.database.pool.query('SELECT max(position) FROM events');
     return rows[0];
@@ -201,7 +201,7 @@ describe('every operation', () => {
     expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
   });
 
-  /** The fields of the body by name, and which of them are required. */
+  /** The fields of the request body by name, and the names of the required ones. */
   function bodyOf(operation: string): { properties: Record<string, FieldSchema>; required: string[] } {
     const declared = [...operationsOf(service.document).values()].find(
       (one) => one.operationId === operation,
@@ -233,7 +233,7 @@ describe('every operation', () => {
         const { body } = await caller.get<Record<string, unknown>>(target);
         return Object.fromEntries(Object.keys(properties).map((name) => [name, body[name]]));
       };
-      // Once each field has another value than a new resource, no field may get its first value back.
+      // The second turn changes each field again. A PATCH of one field must not reset another one to its first value.
       for (const [name, schema] of [...Object.entries(properties), ...Object.entries(properties)]) {
         const before = await read();
         const value = otherThan(before[name], plain(service.document, schema) as FieldSchema);

@@ -15,7 +15,7 @@ const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKS = 'Transfer-Encoding: chunked';
 const LIMIT = 65_536;
 const GOOD = requestText('GET /health/live');
-/** Shows the limits of the address and is not counted itself. */
+/** A request whose answer shows the limits of the address, and which is not counted itself. */
 const PREFLIGHT = requestText('OPTIONS /pets', [
   'Origin: https://shop.example',
   'Access-Control-Request-Method: GET',
@@ -29,12 +29,12 @@ function nextRequest(): Promise<[IncomingMessage, ServerResponse]> {
   return within('a request', arrival as Promise<[IncomingMessage, ServerResponse]>);
 }
 
-/** Bodies are bytes, written as latin1 text. */
+/** Sends a body whose bytes are written as latin1 text. */
 function send(line: string, fields: string[], body = '{"name":"A"}') {
   return raw.withKey(line, [...fields, `Content-Length: ${body.length}`], body);
 }
 
-/** Refused by Node's parser before there is a request. */
+/** Bytes that Node's parser refuses, so that the service never sees a request. */
 const MALFORMED: [what: string, bytes: string | Buffer, status: number, code: string][] = [
   ['a TLS greeting', Buffer.from('16030100a5010000a1', 'hex'), 400, 'bad_request'],
   ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
@@ -280,13 +280,13 @@ it('A request that waits for the response before it is not late', async () => {
 
 it('A connection whose client does not read responses is closed', async () => {
   const server = brisk.app.getHttpServer() as Server;
-  // Nothing is read, so a client does not learn of the end either; the service's own side tells.
+  // A client that does not read does not notice the end of its connection, so the server is asked.
   const open = () =>
     new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)));
   const before = await open();
   const connection = await new RawRequests(brisk).open();
   connection.pause();
-  // Their responses are more than the system takes for a client that reads nothing.
+  // The responses are larger than the buffers of the system for a client that does not read.
   connection.write(requestText('GET /swagger/swagger-ui-bundle.js').repeat(100));
   await until(async () => (await open()) > before);
   await until(async () => (await open()) <= before);
@@ -335,7 +335,7 @@ it('A CONNECT whose sender disconnects does no harm', async () => {
 
 const KEYED = [JSON_TYPE, 'Content-Length: 2', 'Idempotency-Key: a'];
 
-// What is JSON and what is not is tested in test/unit/libs/http/validation.spec.ts.
+// test/unit/libs/http/validation.spec.ts tests which texts are JSON.
 test.each([
   ['malformed_json', [JSON_TYPE, 'Content-Length: 11'], '{"name":"A"', ''],
   ['validation_failed', [JSON_TYPE, 'Content-Length: 2'], '[]', 'a JSON object, such as {\\"name\\":'],
@@ -509,7 +509,7 @@ describe('a request hidden in a body', () => {
     expect(rows).toEqual([]);
   }
 
-  // Bodies whose end two servers could see at different places.
+  // Two servers could disagree where these bodies end.
   test.each([
     ['length, then chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked']],
     ['two lengths', ['Content-Length: 0', 'Content-Length: 300']],
@@ -548,7 +548,7 @@ it('A request answered before its body arrived gets no second response', async (
   );
   expectError(await connection.answer(), 404, 'route_not_found', 'address');
   const [{ socket }] = await arrival;
-  // As Node does after half a minute.
+  // Node does the same when half a minute has passed.
   const tooLate = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   (service.app.getHttpServer() as Server).emit('clientError', tooLate, socket);
   await connection.closed();

@@ -11,7 +11,7 @@ const service = useService();
 const proxied = useService({ settings: { trustProxy: ['127.0.0.1'], corsOrigins: [SHOP, ADMIN] } });
 const [raw, behindProxy] = [new RawRequests(service), new RawRequests(proxied)];
 
-/** Header fields that a script has to be able to read: limits, ids, tags, pages, deprecation. */
+/** Header fields that scripts of other origins need to read. */
 const READABLE = [
   'X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset RateLimit-Policy RateLimit Retry-After Date',
   'X-Request-Id ETag Location Accept Accept-Encoding Link Allow Deprecation Sunset Idempotent-Replayed WWW-Authenticate',
@@ -133,7 +133,7 @@ describe('The address of the service', () => {
 });
 
 describe('Behind a trusted proxy that has removed a prefix', () => {
-  /** @param prefix what the proxy says that it has removed */
+  /** @param prefix of the path, which the proxy says it has removed */
   const below = async (prefix: string) => (await proxied.caller()).with({ 'X-Forwarded-Prefix': prefix });
 
   test('every link of a response is below it', async () => {

@@ -67,7 +67,7 @@ test.each(['/%63ategories', '/categories?', 'http://test/categories', 'http://us
   },
 );
 
-/** What each path of the committed document takes, with HEAD wherever there is GET, and the paths outside of it. */
+/** The methods that each path of openapi.yaml allows: those of its operations, and HEAD if there is GET. */
 const ALLOW = Object.entries(readYaml<OpenAPIObject>('openapi.yaml')[0]!.paths).map(
   ([path, operations]): [path: string, allow: string[]] => {
     const methods = Object.keys(operations).map((method) => method.toUpperCase());
@@ -79,7 +79,7 @@ const OUTSIDE = ['/health/live', '/openapi.json', '/docs'].map((path): [path: st
   ['GET', 'HEAD'],
 ]);
 const PATHS = [...ALLOW, ...OUTSIDE];
-/** Those of HTTP, and one that only Node's parser knows. */
+/** The methods of HTTP, and one that Node's parser knows but Fastify does not. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
 const target = (path: string) => path.replace(/\{\w+\}/g, '1');
@@ -155,7 +155,7 @@ test.each(PATHS.filter(([, allow]) => allow.includes('GET')))(
   'HEAD %s returns the header fields of GET, without the body',
   async (path) => {
     const query = LISTS.includes(path) ? '?limit=1' : '';
-    // Of its own: what /usage says of it has as many digits both times.
+    // With a new key, the figures of /usage have equally many digits both times, so that Content-Length is equal.
     const field = `X-API-Key: ${(await service.issueKey({ plan: 'pro' })).key}`;
     const ask = (method: string) =>
       exchange(service.port, requestText(`${method} ${target(path)}${query}`, [field]), method);
@@ -166,17 +166,17 @@ test.each(PATHS.filter(([, allow]) => allow.includes('GET')))(
   },
 );
 
-/** The header fields that are the same for the same request. */
+/** The header fields that are equal in all answers to the same request. */
 function lasting(headers: Record<string, string>): Record<string, string> {
   const varying = ['date', 'x-request-id', 'x-ratelimit-remaining', 'ratelimit'];
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !varying.includes(name)));
 }
 
-// What is judged first.
+// If a request is wrong in several ways, the following tests say which error it gets.
 
 type Request = [what: string, line: string, fields: string[], body: string];
 
-/** Requests that are wrong in themselves, each in its own way. */
+/** Requests that are wrong, whoever sends them. */
 const WRONG: Request[] = [
   ['broken JSON', 'POST /categories', ['Content-Type: application/json', 'Content-Length: 1'], '{'],
   ['no body', 'POST /categories', [], ''],
@@ -198,7 +198,7 @@ function send(line: string, fields: string[], body = ''): Promise<RawAnswer> {
   return exchange(service.port, requestText(line, fields, body));
 }
 
-/** The header field of a new key, of which this many requests are used. */
+/** Issues a key, and uses up this many of its requests. @returns its header field */
 async function aKey(limits: Parameters<typeof service.issueKey>[0], used = 0): Promise<string[]> {
   const { key } = await service.issueKey(limits);
   await call(service.callerWith(key), used);
@@ -220,7 +220,7 @@ async function anExhaustedAddress(): Promise<string[]> {
 const ALL = [...WRONG, ...STRAYING];
 const CHANGES = WRONG.filter(([, line]) => !line.startsWith('GET'));
 
-/** Callers, what they are refused whatever is wrong with the request, and what brings them into this situation. */
+/** Callers, the error that they get whatever else is wrong with their request, and the work that puts them into this state. */
 const REFUSED: [who: string, refusal: string, requests: Request[], prepare: () => Promise<string[]>][] = [
   ['without a key', '401 missing_api_key', WRONG, () => Promise.resolve([])],
   ['without the scope', '403 insufficient_scope', CHANGES, () => aKey({ scopes: ['read'] })],

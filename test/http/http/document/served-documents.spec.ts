@@ -15,7 +15,7 @@ const service = useService();
 const get = (path: string, headers: Record<string, string> = {}): Promise<Answer<unknown>> =>
   service.anonymous().with(headers).get(path);
 
-/** Each target is asked for once, however many pages link to it. */
+/** Requests each page once, however many pages link to it. */
 const pages = new Map<string, Promise<Answer<unknown>>>();
 function pageAt(path: string): Promise<Answer<unknown>> {
   const page = pages.get(path) ?? get(path);
@@ -23,7 +23,7 @@ function pageAt(path: string): Promise<Answer<unknown>> {
   return page;
 }
 
-/** Where the links of a page lead, by the path of the page. */
+/** The targets of the links of a page. Relative links are resolved against the path of the page. */
 function linksIn(html: string, path: string): string[] {
   const links = [...html.matchAll(/\b(?:href|src)="([^"]*)"/g)].map(([, link]) => link!);
   return links
@@ -37,7 +37,7 @@ function idsIn(html: string): string[] {
   return [...html.matchAll(/\sid="([^"]*)"/g)].map(([, id]) => id!);
 }
 
-/** With the address at which the caller reached the service. */
+/** Documents that contain the address at which the caller has reached the service. */
 const ADDRESSED = [
   '/openapi.json',
   '/docs/openapi.json',
@@ -78,7 +78,7 @@ it.each([
       ]);
       const tag = headers.get('etag')!;
       tags.add(tag);
-      // As a browser revalidates; Node's fetch would ask for a reload.
+      // A browser sends this to revalidate a file. Without it, Node's fetch would send `no-cache`.
       const again = await get(path, { ...asked, 'If-None-Match': tag, 'Cache-Control': 'max-age=0' });
       expect([again.status, again.text]).toEqual([304, '']);
     }
@@ -92,7 +92,7 @@ it.each(['/docs', '/docs/guides/limits', '/swagger'])('Caches keep files of %s f
   for (const link of links) {
     const { headers } = await get(link);
     expect([link, headers.get('cache-control')]).toEqual([link, 'public, max-age=31536000, immutable']);
-    // A page of an instance of another version has another digest in its link; that file is not kept under this name.
+    // The page of an instance of another version links to another digest, whose file must not be cached under this name.
     const other = await get(link.replace(/\.[\w-]{22}\./, '.another.'));
     expect([other.status, other.headers.get('etag')]).toEqual([200, headers.get('etag')]);
     expect(other.headers.get('cache-control')).toBe('public, max-age=300');
@@ -193,7 +193,7 @@ it('/docs names all operations and links to all guides before any script runs, a
   expect(text).toMatch(/<h1>Pet Store<\/h1>[^]*Place an order<\/a> <code>POST \/store\/orders<\/code>/);
   expect(text.match(/<a id="tag\//g)).toHaveLength(operationsOf(service.document).size);
   expect(linksIn(text, '/docs')).toEqual(expect.arrayContaining(PATHS));
-  // What a browser loads before it paints: the page, its style sheets, and scripts that are not deferred.
+  // Before a browser paints, it loads the page, its style sheets, and the scripts that are not deferred.
   const [head] = text.split('</head>');
   const blocking = [...head!.matchAll(/<(?:link rel="stylesheet" href|script src)="([^"]+)"(?! defer)/g)];
   const files = blocking.map(([, link]) => new URL(link!, 'http://x/docs').pathname);

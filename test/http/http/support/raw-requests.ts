@@ -2,32 +2,33 @@ import { MINUTE_MS } from '../../../../src/modules/quotas/rules/limits';
 import type { TestService } from '../../../support/service';
 import { type RawAnswer, RawConnection, exchange, requestText } from '../../../support/raw-http';
 
-/** Whom a request was counted for; `RawRequests` sends each in a new window, from which one request was taken. */
+/** The key or address whose limits the request counts toward. */
 export type CountedFor = 'key' | 'address' | 'nobody';
 
+/** The limit, and what remains of it after the first request of a window. */
 const STANDINGS: Record<CountedFor, { limit: string; remaining: string }> = {
   key: { limit: '300', remaining: '299' },
   address: { limit: '60', remaining: '59' },
   nobody: { limit: '60', remaining: '60' },
 };
 
-/** Sends single requests, byte by byte, each from a caller with fresh limits: the minute before it is over. */
+/** Sends single requests as bytes. Before each one, it moves the clock by a minute, so that all limits begin anew. */
 export class RawRequests {
   private key: Promise<{ key: string }> | undefined;
 
   constructor(private readonly service: TestService) {}
 
-  /** A request with a key of the plan pro. */
+  /** Sends a request with a key of the plan pro. */
   async withKey(line: string, fields: string[] = [], body = '', method?: string): Promise<RawAnswer> {
     return exchange(this.service.port, requestText(line, [await this.keyField(), ...fields], body), method);
   }
 
-  /** A request without a key, from an address that has sent none for a minute. */
+  /** Sends a request without a key, from an address that has sent no request for a minute. */
   async withoutKey(line: string, fields: string[] = [], body = ''): Promise<RawAnswer> {
     return this.bytes(requestText(line, fields, body));
   }
 
-  /** Whatever bytes there are, from an address that has sent none for a minute. */
+  /** Sends any bytes, from an address that has sent no request for a minute. */
   async bytes(bytes: string | Buffer): Promise<RawAnswer> {
     this.forgetAddress();
     return exchange(this.service.port, bytes);
@@ -49,7 +50,7 @@ export class RawRequests {
   }
 }
 
-/** The answer is this error with everything that every answer owes: body, request id, limits, caching. */
+/** Expects this error, with the body and the header fields that every error must have. */
 export function expectError(answer: RawAnswer, status: number, code: string, countedFor: CountedFor): void {
   expect({ status: answer.status, body: JSON.parse(answer.text) as unknown }).toEqual({
     status,

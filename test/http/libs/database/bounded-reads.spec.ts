@@ -23,21 +23,21 @@ import {
   fillLargeStore,
 } from './support/large-store';
 
-// What a request reads must not grow with the store.
+// The number of rows that a request reads must not grow with the store.
 
 const STORE_TABLES = ['pets', 'inventory', 'categories', 'orders', 'idempotency_records'];
-/** A page has 20 rows; one more is read to see whether others follow, and for each status at most. */
+/** A page has 20 rows. One more is read, to see whether a page follows. This may happen once for each of the three statuses. */
 const PAGE_ROWS = 3 * 21;
 /** Each entry of the inventory is a pet and its stock. */
 const INVENTORY_ROWS = 2 * PAGE_ROWS;
-/** What a page with a name looks at to find a status or a category, and one more. */
+/** How many names a page may search for pets of a status or a category, and one more. */
 const SEARCHED_ROWS = 2_001;
-/** Fewer connections are asked sooner what they have read. */
+/** Few connections, because the statistics of each one are collected after every request. */
 const settings = { databasePool: 2 };
 
-/** What was read of some tables. */
+/** How much was read of some tables. */
 interface RowsRead {
-  /** Rows and index entries, those included that did not pass a filter. */
+  /** The number of rows and index entries, including those that did not pass a filter. */
   rows: number;
   /** Tables that were read from one end to the other. */
   scanned: string[];
@@ -49,7 +49,7 @@ const COUNTS = `SELECT relname AS "table", seq_scan::int AS scans,
     (seq_tup_read + (SELECT coalesce(sum(idx_tup_read), 0) FROM pg_stat_user_indexes AS i WHERE i.relid = t.relid))::int AS rows
   FROM pg_stat_user_tables AS t WHERE relname = ANY($1)`;
 
-/** As many as the pool may have, so that those at work are waited for. */
+/** Runs a statement on as many connections as the pool may have, so that it waits for connections that are in use. */
 async function onEach(pool: Pool, statement: string): Promise<void> {
   const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
   await Promise.all(clients.map((client) => client.query(statement)));
@@ -64,13 +64,13 @@ function onEachConnection({ app }: TestService, statement: string): Promise<void
 const SESSIONS = `SELECT count(*)::int AS sessions FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend'`;
 
-/** By PostgreSQL's own statistics, which its sessions pass on when they are told to, and when they end. */
+/** The statistics of PostgreSQL, which a session publishes when it is told to, and when it ends. */
 async function countsOf(service: TestService, tables: readonly string[]): Promise<Counts> {
   const { pool } = service.database;
-  // What the test has read itself would otherwise be counted late.
+  // Otherwise the reads of the test itself would be counted later.
   await onEach(pool, 'SELECT pg_stat_force_next_flush()');
   await onEachConnection(service, 'SELECT pg_stat_force_next_flush()');
-  // Pools close idle connections: their sessions end a moment later.
+  // The session of a connection that a pool has closed ends a moment later.
   await until(async () => {
     const { rows } = await pool.query<{ sessions: number }>(SESSIONS);
     return rows[0]!.sessions === pool.totalCount + poolOf(service.app.get(DataSource)).totalCount;
@@ -79,7 +79,7 @@ async function countsOf(service: TestService, tables: readonly string[]): Promis
   return new Map(rows.map(({ table, ...counts }) => [table, counts]));
 }
 
-/** What the service really reads of these tables while it does each of these works, whatever it plans. */
+/** The rows of these tables that the service really reads for each work, whatever the plans of its statements say. */
 async function rowsReadByEach(
   service: TestService,
   tables: readonly string[],
@@ -103,13 +103,13 @@ async function rowsReadByEach(
   return found;
 }
 
-// The store is large enough for the planner to care, and unfair to whoever bets on rows being evenly spread: whole ranges of
-// ids are deleted, and what is rare comes last.
+// The store is large enough that the planner prefers indexes. Its rows are not spread evenly, which planners assume: whole ranges
+// of ids are deleted, and rare rows come last.
 describe('in a large store', () => {
   const database = useDatabase();
   beforeAll(() => fillLargeStore(database.pool));
   const { service, caller } = useStore(() => ({ database, settings }));
-  // The worker looks for events and due deliveries about once a second, and what it reads would count for a request.
+  // The worker looks for events and due deliveries about once a second. Its reads would be taken for those of a request.
   beforeAll(() => service.app.get(DeliveryWorker).onModuleDestroy());
 
   async function expectAtMost(
@@ -143,7 +143,7 @@ describe('in a large store', () => {
       `SELECT id FROM pets WHERE status = 'pending' AND name LIKE 'Common%' ORDER BY lower(name) COLLATE "C", id`,
     );
     const pages = await pagesOf<Pet>(caller, '/pets?name=common&status=pending');
-    // Of the names in the store, half are common.
+    // Half of the names in the store begin with Common, and a page searches 2,000 names.
     expect(pages).toHaveLength((STORE.pets - STORE.gone) / 2 / 2_000);
     expect(pages[0]).toEqual([]);
     expect(pages.flat().map(({ id }) => id)).toEqual(rows.map(({ id }) => Number(id)));
@@ -155,10 +155,10 @@ describe('in a large store', () => {
 
   it('The newest events that match are looked for among 20,000', async () => {
     const newest = (petId: number) => service.app.get(EventReader).newest({ petId }, 20);
-    const miss = async () => expect(await newest(STORE.commits - MAX_SEARCHED)).toEqual([]);
+    const miss = async () => expect(await newest(STORE.events - MAX_SEARCHED)).toEqual([]);
     await expectAtMost(MAX_SEARCHED, [miss], { tables: ['events'] });
-    // Other tests add less than a hundred.
-    expect(await newest(STORE.commits - MAX_SEARCHED + 100)).toHaveLength(1);
+    // Other tests add less than a hundred events.
+    expect(await newest(STORE.events - MAX_SEARCHED + 100)).toHaveLength(1);
   });
 
   it('A filter that matches nothing leads to the end of the feed, and later events are found', async () => {
@@ -209,7 +209,7 @@ describe('in a large store', () => {
          FROM generate_series(1, 4000) AS n RETURNING id, webhook_id AS "webhookId", leased_until AS "leasedUntil"`,
         [id, status],
       );
-    // By these statistics, an index of the pending ones alone looks the cheapest.
+    // By these statistics, which know no pending delivery, an index of pending deliveries alone looks the cheapest.
     await add('failed');
     await database.pool.query('ANALYZE webhook_deliveries');
     const { rows } = await add('pending');
@@ -264,7 +264,7 @@ describe('in a large store', () => {
 describe('in a new store', () => {
   const { service, caller } = useStore({ settings });
   const PETS = 10_000;
-  /** A few hundred pets fill a page of one index and two of another: then walking and sorting seem to cost the same. */
+  /** With a few hundred pets, the planner estimates the same cost for walking an index and for sorting. */
   const FEW = 300;
 
   const change = (...statements: string[]) => service.database.pool.query(statements.join('; '));
@@ -284,7 +284,7 @@ describe('in a new store', () => {
       `UPDATE orders SET quantity = quantity + 1`,
     );
 
-  /** Pages and single resources of a store with the same rows for everybody. */
+  /** Targets of pages and of single resources. */
   const TARGETS = [
     '/pets /pets?status=available /pets?status=available&status=pending&status=sold /pets?categoryId=1',
     '/pets?categoryId=1&status=available /pets?name=PET /pets?name=pet&categoryId=1&status=available',
@@ -293,7 +293,7 @@ describe('in a new store', () => {
     '/store/orders?petId=1&complete=false /pets/200 /categories/1 /store/orders/200 /store/inventory/200',
   ].flatMap((line) => line.split(' '));
 
-  /** Those of all requests that read more rows than a page needs, or a whole table. */
+  /** The requests that read more rows than a page needs, or a whole table. */
   async function excessive(): Promise<unknown[]> {
     const works = TARGETS.map((target) => () => caller.get(target));
     return (await rowsReadByEach(service, STORE_TABLES, works))
@@ -322,17 +322,17 @@ describe('in a new store', () => {
     expect([await read(), await read()]).toEqual([1, 1]);
   });
 
-  // Nothing is ever analysed; statements are prepared while the tables are empty, and the plans kept while they grow.
+  // The tables are never analysed. Statements are prepared while they are empty, and the plans are kept while they grow.
   it('plans that were made on empty tables read no more rows than a page needs while it grows and changes', async () => {
     await change(...STORE_TABLES.map((table) => `ALTER TABLE ${table} SET (autovacuum_enabled = false)`));
-    // From the sixth time on, PostgreSQL may use a plan for any values.
+    // When a statement has run five times, PostgreSQL may use one plan for all values.
     for (let time = 0; time < 8; time += 1) {
       await Promise.all(TARGETS.map((target) => caller.get(target)));
     }
     for (const grow of [() => fill(FEW), () => fill(PETS - FEW), updateAll]) {
       await grow();
       expect(await excessive()).toEqual([]);
-      // New plans, for the store as it is now.
+      // From now on, each statement gets a new plan for the store as it is.
       await onEachConnection(service, 'DISCARD PLANS');
       expect(await excessive()).toEqual([]);
     }

@@ -15,7 +15,7 @@ import { lockWaits, whileHeld, whileLocked } from '../../../support/while-locked
 
 const { service, caller, arrange, inventory } = useStore();
 
-/** Lets the database refuse the next orders of a pet. A sequence does not roll back, so it counts the attempts. */
+/** Makes the database refuse the next orders of a pet. A sequence counts the attempts, because it does not roll back. */
 async function failNext(petId: number, count: number, code = 'P0001'): Promise<void> {
   await service.database.pool.query(`
     CREATE SEQUENCE IF NOT EXISTS attempts;
@@ -39,7 +39,7 @@ describe('concurrent commands', () => {
     return pets;
   }
 
-  /** How many transactions wrote these orders. */
+  /** The number of transactions that wrote these orders. */
   async function transactionsOf(orders: OrderDto[]): Promise<number> {
     const { rows } = await service.database.pool.query<{ transactions: number }>(
       `SELECT count(DISTINCT xmin::text)::int AS transactions FROM orders WHERE id = ANY($1)`,
@@ -52,7 +52,7 @@ describe('concurrent commands', () => {
     const [held, ...free] = await petsWith(5, 6);
     const { waiting } = await whileLocked(service.database.pool, held!, async () => {
       const order = place({ petId: held! });
-      // In the same batch as the one that waits, and after it.
+      // The first orders are in the same batch as the order that waits; the later ones are not.
       const first = await Promise.all(free.map((petId) => place({ petId })));
       const later = await Promise.all(free.map((petId) => place({ petId })));
       expect(await transactionsOf(first)).toBe(1);
@@ -74,7 +74,7 @@ describe('concurrent commands', () => {
       expect(await inventory(petId)).toMatchObject({ quantity: 4 });
     }
     expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
-    // It failed with all others, with half of them, and so on.
+    // It was attempted with all six, then with three, with two, and alone.
     const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM attempts`);
     expect(Number(rows[0]!.count)).toBe(4);
   });
@@ -83,7 +83,7 @@ describe('concurrent commands', () => {
 describe('commands of a batch that need different locks of one category', () => {
   type Outcomes = Record<string, string>;
 
-  /** Each of them says how it ended: with an error's code, or with the name of the category on which it decided. */
+  /** Commands on the category. Each returns the code of its error or, for a success, the name that the category had when it decided. */
   function commandsOn(id: number): Record<string, () => Promise<string>> {
     const [categories, pets] = [service.app.get(CategoriesService), service.app.get(PetsService)];
     const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
@@ -210,7 +210,7 @@ describe('an order whose transaction conflicts with another one', () => {
     await failNext(petId, attempts, code);
     const answer = await caller.post('/store/orders', { petId });
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
-    // All attempts were refused: the count of the attempts is not reset by a failure.
+    // All attempts were refused.
     const { rows } = await service.database.pool.query<{ made: string }>(
       'SELECT last_value AS made FROM attempts',
     );
@@ -238,9 +238,9 @@ describe('with few connections', () => {
       await until(() => poolUse().busy > 0);
       const meanwhile = Array.from({ length: AT_ONCE }, () => store.caller.get(`/pets?id=${petId}`));
       const reads = await Promise.all(meanwhile);
-      // Not the sessions of the server: one that was given up stays there for a moment.
+      // The pool is asked instead of the server, where the session of an abandoned connection stays for a moment.
       expect(poolUse().busy + poolUse().idle).toBeLessThanOrEqual(CONNECTIONS);
-      // Cancel the waits as PostgreSQL's timeout does, which never ends where the time is faked.
+      // Cancels the waits, like the timeout of PostgreSQL, which is too long for a test.
       await until(async () => {
         await pool.query(CANCEL_WAITS);
         return left === 0;
@@ -251,7 +251,7 @@ describe('with few connections', () => {
     for (const answer of orders) {
       expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
     }
-    // Nothing of them is left behind.
+    // No connection stays in use, and no order is still waiting.
     await until(() => poolUse().busy + poolUse().waiting === 0);
     expect((await order()).status).toBe(201);
   });
@@ -265,7 +265,7 @@ describe('statements that a connection has prepared', () => {
     ({ id: petId } = await store.arrange.pet(aPet(), 1_000));
   });
 
-  /** Enough at once that every connection prepares the statements of an order, and some read meanwhile. */
+  /** Sends so many orders at once that every connection prepares their statements, and some reads meanwhile. @returns all statuses */
   async function answersToReadsAndOrders(): Promise<Set<number>> {
     const orders = Array.from({ length: 4 * CONNECTIONS }, (_, index) => {
       const headers: Record<string, string> = index % 2 === 0 ? {} : { 'Idempotency-Key': randomUUID() };
@@ -277,7 +277,7 @@ describe('statements that a connection has prepared', () => {
     return new Set(answers.map(({ status }) => status));
   }
 
-  // As a migration does that another instance, of a newer release, has started with.
+  // An instance of a newer release would change column types in its migration, while this instance runs.
   it.each([
     ['change', 'varchar(250)', 'smallint'],
     ['change back', 'text', 'integer'],

@@ -11,12 +11,12 @@ import { useInstances } from '../../../support/use-service';
 const instances = useInstances({}, {});
 
 const OPERATIONS = 2_000;
-/** Requests that are sent in one turn of the event loop, every other one to the other instance: both have batches that need the same rows. */
+/** So many requests are sent in one turn of the event loop, alternately to both instances, so that batches of both need the same rows. */
 const AT_ONCE = 32;
 const UNITS = 50;
 const GONE = 'gone';
 
-/** Few resources, so that the batches of both instances need the same rows. The more often an operation is named, the more are sent. */
+/** The kinds of requests. A kind that is named more often is sent more often. */
 const KINDS = [
   ...[
     'replaceCategory',
@@ -39,14 +39,14 @@ const COMMAND = fc.record({
 });
 type Command = typeof COMMAND extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A resource and the field whose value is followed. The values that are written are unique, so that a tag stands for one of them. */
+/** A resource, and the field whose values the history records. Every written value is unique, so that an ETag stands for one value. */
 type Followed = [path: string, field: string];
 
-/** Sends requests, and keeps what was acknowledged. */
+/** Sends requests, and records their answers as a history. */
 class Recorder {
   readonly history: History;
   private time = 0;
-  /** The latest tag of each resource that was seen, and the value of that time. */
+  /** The latest ETag of each resource, with the value to which it belongs. */
   private readonly seen = new Map<string, { tag: string; value: string }>();
 
   constructor(seed: number) {
@@ -65,7 +65,7 @@ class Recorder {
     }
   }
 
-  /** @param value what is written; by default what the answer says, one more than before */
+  /** @param value that is written. Without it, the request adds one to the value, and the answer has the sum. */
   async write(
     caller: ApiCaller,
     [path, field]: Followed,
@@ -85,7 +85,7 @@ class Recorder {
       const replaced = value === undefined ? String(Number(after) - 1) : before?.value;
       this.keep(path, answer, { ...write, value: after, replaced, answered: this.time++ });
     } else if (answer.status >= 500 && value === undefined) {
-      // No value of this resource is certain any more.
+      // It is unknown whether one was added, so later sums say nothing about the order of the writes.
       delete this.history.registers[path];
     } else if (answer.status >= 500) {
       this.keep(path, answer, { ...write, answered: null });
@@ -107,7 +107,7 @@ async function record(seed: number): Promise<History> {
   const { key } = await instances[0]!.issueKey();
   const callers = instances.map((instance) => instance.callerWith(key));
   const arrange = new Arrange(callers[0]!);
-  /** Two that stay in use, and others that are deleted. */
+  /** Two categories stay in use; requests delete the others. */
   const categories = await Promise.all(
     Array.from({ length: 8 }, (_, index) => arrange.category(`first ${index}`)),
   );
@@ -117,7 +117,7 @@ async function record(seed: number): Promise<History> {
       Promise.all(hot.map(({ id }) => arrange.pet(aPet().inCategory(id), units))),
     ),
   );
-  // Of a pet that is not followed: an order that is cancelled gives its unit back.
+  // The history has no stock of this pet, because a cancelled order would change it.
   const { id: orderedOnce } = await arrange.pet(aPet(), UNITS);
   const orders = await Promise.all([0, 1, 2, 3].map(() => arrange.order(orderedOnce)));
   const followed = {

@@ -81,7 +81,7 @@ describe('Retention', () => {
 });
 
 describe('Copying:', () => {
-  /** A table that comes later, with all that makes a transfer difficult. */
+  /** A migration of a later release, whose table has everything that makes a copy difficult. */
   class LaterTable1999999999999 implements MigrationInterface {
     readonly name = 'LaterTable1999999999999';
 
@@ -105,7 +105,7 @@ describe('Copying:', () => {
     }
   }
 
-  /** Names and values with which the text format of COPY has to take care. */
+  /** Texts that the text format of COPY must escape. */
   const DIFFICULT = [
     `tab\there`,
     `line\nfeed`,
@@ -130,7 +130,7 @@ describe('Copying:', () => {
   ];
 
   let from: DataSource;
-  /** Writes while the other is read. */
+  /** A second connection to the source, which writes while the first one is read. */
   let late: DataSource;
   afterAll(() => Promise.all([from.destroy(), late.destroy()]));
   const source = useDatabase();
@@ -150,7 +150,7 @@ describe('Copying:', () => {
       await from.query(statement, [DIFFICULT]);
     }
     await from.query(`ALTER TABLE a_later_table DISABLE TRIGGER USER`);
-    // A child before its parent, and a gap in the ids.
+    // A child comes before its parent, and the ids have a gap.
     await from.query(`INSERT INTO a_later_table (id, parent, "Name", client_id) OVERRIDING SYSTEM VALUE
       VALUES (40, 50, 'child', 1), (50, NULL, 'parent', NULL)`);
     await from.query(`ALTER TABLE a_later_table ENABLE TRIGGER USER`);
@@ -245,7 +245,7 @@ describe('Copying:', () => {
     });
   });
 
-  /** Ends all sessions of a database before anything else happens in this process, the rest of a copy above all. */
+  /** Ends all sessions of a database in another process, because in this one the copy could go on meanwhile. */
   function endSessions({ url }: TestDatabase): void {
     const script = `const { Client } = require('pg');
       const client = new Client(process.argv[1]);

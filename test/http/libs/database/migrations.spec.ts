@@ -32,7 +32,7 @@ class Broken1795000000001 extends AddName1795000000000 {
   override up = (runner: QueryRunner): Promise<void> => runner.query('ALTER TABLE nothing ADD name text');
 }
 
-/** @param onLine called when the migration has reported what it waits for */
+/** @param onLine is called when the migration has reported for which lock it waits */
 async function run(
   migrations: (new () => MigrationInterface)[],
   patience = PATIENT,

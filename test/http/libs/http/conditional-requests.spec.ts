@@ -4,10 +4,10 @@ import { Category } from '../../../../src/modules/categories/category.entity';
 import type { Answer, ErrorBody } from '../../../support/api-caller';
 import { useStore } from '../../../support/use-service';
 
-// That each operation refuses a stale If-Match, and has then done nothing, is tested in every-operation.spec.ts.
+// every-operation.spec.ts tests that each operation refuses a stale If-Match, and then changes nothing.
 
 const RESOURCES = ['/pets/1', '/pets?id=1', '/categories/1', '/store/orders/1', '/store/inventory/1'];
-/** The body depends on the number of the change, so that each of them changes something. */
+/** Writes. Their bodies depend on a count, so that every write changes the resource. */
 const CHANGES: [method: string, path: string, body: (count: number) => object][] = [
   ['PUT', '/pets/1', (count) => ({ name: `Put ${count}`, categoryId: 1 })],
   ['PATCH', '/pets/1', (count) => ({ name: `Patch ${count}` })],
@@ -15,7 +15,7 @@ const CHANGES: [method: string, path: string, body: (count: number) => object][]
   ['PATCH', '/store/orders/1', (count) => ({ shipDate: `2026-11-21T09:30:0${count}.000Z` })],
   ['PUT', '/store/inventory/1', (count) => ({ quantity: 5 + count })],
 ];
-/** What has no ETag to compare with. */
+/** Targets whose answers have no ETag. */
 const WITHOUT_TAG = ['/pets', '/categories?limit=1', '/store/orders', '/events', '/key', '/rate-limit'];
 const OTHER = '"0SgU8bLYz3tEJ7_M5bIqkw"';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await arrange.order((await arrange.pet(undefined, 5)).id);
 });
 
-/** What a write returned is what is read afterwards, and under the same ETag. */
+/** Expects that a read returns the body and the ETag that the write has returned. */
 async function expectRead(target: string, { text, headers }: Answer<unknown>): Promise<void> {
   const found = await caller.get(target);
   expect([found.text, found.headers.get('etag')]).toEqual([text, headers.get('etag')]);

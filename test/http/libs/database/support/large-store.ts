@@ -3,34 +3,34 @@ import { cursorAfter } from '#libs/http';
 import { MAX_SEARCHED } from '../../../../../src/modules/events/event-reader';
 import { cursorAt } from '../../../../../src/modules/events/feed-position';
 
-/** Enough rows that reading all of a table, or of an index, shows; entered in a second. */
+/** The numbers of rows. They are large enough that a test notices if a whole table or index is read, and are inserted in a second. */
 export const STORE = {
   pets: 15_000,
   categories: 2_000,
   orders: 10_000,
   clients: 1_000,
-  commits: 50_000,
+  events: 50_000,
   /** The first pets are deleted, and the first orders cancelled. */
   gone: 3_000,
-  /** A third of the pets that are left are in this category, all of them available but the newest few. */
+  /** The id of a category that has a third of the remaining pets. All of them are available except the newest few. */
   bigCategory: 1,
-  /** A third of the orders that are left are of this pet, all of them open but the newest few. */
+  /** The id of a pet that has a third of the remaining orders. All of them are open except the newest few. */
   popularPet: 14_000,
   /** The newest pets, and no others, are pending. */
   pending: 20,
-  /** Every so many pets, one has a rare name. */
+  /** One pet of this many has a rare name. */
   rareNameEvery: 1_000,
-  /** When all events were written: seconds since 1970. */
+  /** The time of all events, in seconds since 1970. */
   eventsAt: 1_795_000_000,
 } as const;
 
-const { pets, categories, orders, clients, commits, gone, bigCategory, popularPet, pending } = STORE;
+const { pets, categories, orders, clients, events, gone, bigCategory, popularPet, pending } = STORE;
 const { rareNameEvery, eventsAt } = STORE;
 
-/** When the service's clock starts in tests. */
+/** The day on which the clock of a test begins. */
 const TODAY = '2026-11-21';
 
-/** How many of the newest rows are unlike the others of their kind. */
+/** How many of the newest rows have another status than all others in the same category or of the same pet. */
 const EXCEPTIONS = 3;
 
 const FILLING = [
@@ -66,15 +66,15 @@ const FILLING = [
    SELECT id, DATE '${TODAY}' - day, 10 FROM clients, generate_series(1, 5) day`,
   `INSERT INTO idempotency_records (name, fingerprint, status, body)
    SELECT id || ' key', 'fingerprint', 201, '{}' FROM clients`,
-  // All of them are updates of pets.
+  // All events are updates of pets.
   `INSERT INTO events (time, id, type, pet_id, data)
    SELECT to_timestamp(${eventsAt}), md5(n::text)::uuid, 'pet.updated', n,
      json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)
-   FROM generate_series(1, ${commits}) n`,
-  // Otherwise the service would look at all of them in the background, for webhooks.
+   FROM generate_series(1, ${events}) n`,
+  // Otherwise the service would look for webhooks of all these events in the background.
   `UPDATE webhook_dispatch SET position = (SELECT max(position) FROM events)`,
   `VACUUM ANALYZE`,
-  // The planner always knows yesterday better than today.
+  // The rows of today are inserted after ANALYZE, because statistics never include the newest rows.
   `INSERT INTO usage_days (client_id, day, requests) SELECT id, '${TODAY}', 10 FROM clients`,
 ];
 
@@ -85,7 +85,7 @@ export async function fillLargeStore(pool: Pool): Promise<void> {
   }
 }
 
-// What is asked for: each filter, alone and with others, from the beginning of a list and from deep inside it.
+// The following queries have each filter, alone and with others.
 
 const PETS = [
   '',
@@ -110,7 +110,7 @@ const NAMED_PETS = [
   'name=common&status=available&status=sold',
   'name=c&id=14000&id=14001&id=9000',
 ];
-/** More names must be looked at than a page has. */
+/** Queries that search more names than a page has rows. */
 const SEARCHES = [
   'name=zephyr&categoryId=1',
   'name=common&status=pending',
@@ -123,7 +123,7 @@ const ORDERS = ['', 'complete=true', 'complete=false', 'petId=3100'].concat(
 );
 export const SINGLE_READS = ['/pets/14000', '/pets/1', '/categories/5', '/store/orders/9000'];
 
-/** The first page of each query, and one from deep inside. */
+/** The targets of two pages of each query: the first one, and one after the entry with the id `deep`. */
 function pagesOf(
   path: string,
   queries: string[],
@@ -136,7 +136,7 @@ function pagesOf(
   ]);
 }
 
-/** Pages that cost no more than their rows. */
+/** Targets of pages that read only the rows that they return. */
 export const PAGES = [
   ...pagesOf('/pets', PETS, 9_000),
   ...pagesOf('/pets', NAMED_PETS, 9_000, 'common 9000'),
@@ -146,13 +146,13 @@ export const PAGES = [
 ];
 export const INVENTORY_PAGES = pagesOf('/store/inventory', INVENTORY, 9_000);
 export const SEARCHED_PAGES = pagesOf('/pets', SEARCHES, 9_000, 'common 9000');
-/** A page has 20 events; the other four are where the feed ends, and where the page begins, ends and could end. */
+/** A page has 20 events. Four more are read: where the feed ends, and where the page begins, ends and could end. */
 const PAGE_EVENTS = 24;
-/** What a cursor attests, and the next one. */
+/** A cursor counts the events at the 500 positions before its own. They are read for the cursor of the request and for the next one. */
 const ATTESTED = 1_000;
 const halfway = (later: number) =>
-  cursorAt({ position: commits / 2, time: eventsAt * 1_000_000 + later, countBefore: 499 });
-/** Pages of events, and how many events they may look at: a filter looks for its events, but not for ever. */
+  cursorAt({ position: events / 2, time: eventsAt * 1_000_000 + later, countBefore: 499 });
+/** Pages of events, and how many events each may read. A page with a filter searches a limited number of events. */
 export const EVENTS_PAGES: [target: string, most: number][] = [
   ['/events', ATTESTED + PAGE_EVENTS],
   [`/events?cursor=${halfway(0)}`, ATTESTED + PAGE_EVENTS],
