@@ -10,13 +10,7 @@ const { brotliCompressSync, constants } = require('node:zlib');
 const ROOT = join(__dirname, '..');
 const OWN = join(ROOT, 'src/http/document/browser');
 const SWAGGER_UI = dirname(require.resolve('swagger-ui-dist/package.json'));
-const SWAGGER_UI_FILES = [
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'swagger-ui-standalone-preset.js',
-  'favicon-16x16.png',
-  'favicon-32x32.png',
-];
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-16x16.png', 'favicon-32x32.png'];
 const SCALAR = join(ROOT, 'node_modules/@scalar/fastify-api-reference/dist/index.js');
 
 /**

@@ -87,7 +87,7 @@ ${tags.join('\n')}
 
 /**
  * Adds to the page of Swagger UI the plugins for Swagger UI, a text that stands in for Swagger UI, and the site header,
- * the theme and the styles that all other pages have.
+ * the theme and the styles that all other pages have. Leaves out the script that adds the top bar of Swagger UI.
  */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
@@ -102,6 +102,7 @@ ${siteHeader('/swagger').replaceAll('href="/', 'href="./')}
   const standIn = `<p>Swagger UI needs JavaScript and a moment to load. <a href=".${INDEX_PATH}">The guides</a> do not.</p>`;
   return html
     .replace('</head>', () => head)
+    .replace(/<script src="[^"]*standalone-preset.js">.*\n/, '')
     .replace('<div id="swagger-ui">', (place) => place + standIn)
     .replace('<body>', () => start)
     .replace('</body>', '</div>\n</body>');

@@ -106,7 +106,7 @@ function serveReference(
 }
 
 const SWAGGER_UI_FILES =
-  'swagger-ui.css swagger-ui-bundle.js swagger-ui-standalone-preset.js swagger-plugins.js favicon-16x16.png favicon-32x32.png';
+  'swagger-ui.css swagger-ui-bundle.js swagger-plugins.js favicon-16x16.png favicon-32x32.png';
 
 /**
  * Functions of @nestjs/swagger that the package does not export. The service calls these functions, because the

@@ -5,6 +5,9 @@
 // content" and leaves the focus on the link.
 globalThis.noZensmooth = true;
 
+// Stands in for a script of Swagger UI that the page does not load, because this script only adds the top bar.
+globalThis.SwaggerUIStandalonePreset = [];
+
 globalThis.swaggerUiPlugins = [
   // Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this plugin.
   (system) => globalThis.SwaggerUIBundle.plugins.DownloadUrl(system),
