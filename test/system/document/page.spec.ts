@@ -271,6 +271,10 @@ describe('Swagger UI', () => {
     await openers.first().press('Enter');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true);
+    await page.keyboard.insertText(`“${key}”`);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.validationMessage')).toContain('no curly quotes');
+    await page.keyboard.press('Control+A');
     await page.keyboard.insertText(key);
     await page.keyboard.press('Enter');
     await until(async () => (await focused()) === 'Close');

@@ -78,7 +78,8 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls, and
-  // the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key silently.
+  // the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key silently. A
+  // key with a character outside ASCII is refused, because a browser cannot send a curly quote in a header.
   ({ React: { createElement } }) => {
     const changed = (changes) => (Original) => (props) => createElement(Original, { ...props, ...changes });
     const marked = (selector, mark) => (Original) => (props) => {
@@ -97,7 +98,7 @@ globalThis.swaggerUiPlugins = [
     const wrapComponents = {
       ExamplesSelect: named('select', () => 'Example'),
       AuthItem: marked('input', (field, { name }) => {
-        Object.assign(field, { ariaLabel: `Value of ${name}`, required: true });
+        Object.assign(field, { ariaLabel: `Value of ${name}`, required: true, oninput });
       }),
       OperationTag: marked('.expand-operation', (button, { tag }) => {
         Object.assign(button, { ariaLabel: tag, title: tag });
@@ -118,6 +119,10 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Gives the fields of a request names, and shows below a field why Swagger UI has refused the value.
+    const oninput = ({ target: field }) => {
+      const isSendable = /^[ -~]*$/.test(field.value);
+      field.setCustomValidity(isSendable ? '' : 'A key has only ASCII characters, and no curly quotes.');
+    };
   ({ React: { createElement, useId } }) => {
     const textOf = (error) => (error.get ? `Item ${error.get('index') + 1}: ${error.get('error')}` : error);
     const field = (nameOf) => (Original) => (props) => {
