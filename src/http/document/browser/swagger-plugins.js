@@ -148,6 +148,18 @@ globalThis.swaggerUiPlugins = [
   // back to the button that has opened the dialog. Swagger UI's own dialog does neither.
   ({ React: { createElement, useEffect, useLayoutEffect, useRef } }) => {
     const authorizationPopup = (Original) => (props) => {
+  // Shows for two seconds that a button has copied.
+  () => {
+    addEventListener('click', ({ target }) => {
+      const place = target.closest('.copy-to-clipboard');
+      if (!place) return;
+      const message = document.createElement('span');
+      Object.assign(message, { className: 'copied', role: 'status', textContent: 'Copied' });
+      place.prepend(message);
+      setTimeout(() => message.remove(), 2_000);
+    });
+  },
+
       const ref = useRef();
       const focusFirst = () => ref.current.querySelector('input, .btn-done').focus();
       useLayoutEffect(() => {
