@@ -310,6 +310,15 @@ describe('Swagger UI', () => {
     expect(await stateOf('limit')).toEqual(['true', message]);
     expect(await stateOf('id')).toEqual(['true', 'Item 1: Value must be an integer']);
     expect(await stateOf('name')).toEqual(['false', '']);
+    // An error is one line until a click.
+    const line = list.getByRole('button', { name: '412 precondition_failed', exact: true });
+    const error = list.locator('.response[data-code="412"]');
+    for (const isOpen of [true, false, true]) {
+      expect(await error.count()).toBe(isOpen ? 0 : 1);
+      await line.press('Enter');
+      await until(async () => (await line.getAttribute('aria-expanded')) === String(isOpen));
+    }
+    await error.getByText('The resource has none of the ETags').first().waitFor();
     await page.evaluate(AXE);
     await expectAccessible('refused values, light');
 

@@ -66,6 +66,30 @@ globalThis.swaggerUiPlugins = [
     return { components: { JsonSchema_integer_int64 }, wrapComponents: { JsonSchema_array } };
   },
 
+  // Shows a documented response other than 2xx as one line with the status and the names of the errors. A click shows the
+  // response below the line. With all of these responses an operation would be many screens long.
+  ({ React: { createElement, Fragment, useState } }) => {
+    const FoldedResponse = ({ Original, ...props }) => {
+      const [isOpen, setOpen] = useState(false);
+      // Each paragraph has a colon between a name, such as `pet_not_found`, and an explanation.
+      const paragraphs = props.response.get('description').split('\n\n');
+      const names = paragraphs.map((paragraph) => paragraph.split(':')[0]).join(', ');
+      const parts = names
+        .split('`')
+        .map((part, key) => (key % 2 ? createElement('code', { key }, part) : part));
+      const status = createElement('b', null, props.code);
+      const line = { type: 'button', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) };
+      const button = createElement('button', line, status, ' ', createElement('span', null, parts));
+      const row = createElement('tr', { className: 'folded' }, createElement('td', { colSpan: 2 }, button));
+      return createElement(Fragment, null, row, isOpen && createElement(Original, props));
+    };
+    const response = (Original) => (props) => {
+      const isFolded = !props.code.startsWith('2');
+      return createElement(isFolded ? FoldedResponse : Original, { ...props, Original });
+    };
+    return { wrapComponents: { response } };
+  },
+
   // Shows the headers of a documented response after a click. All responses of an operation have almost the same
   // headers, and with all of these headers an operation would be many screens long.
   ({ React: { createElement } }) => {
@@ -95,6 +119,10 @@ globalThis.swaggerUiPlugins = [
       event.preventDefault();
       event.currentTarget.click();
     };
+    const oninput = ({ target: field }) => {
+      const isSendable = /^[ -~]*$/.test(field.value);
+      field.setCustomValidity(isSendable ? '' : 'A key has only ASCII characters, and no curly quotes.');
+    };
     const wrapComponents = {
       ExamplesSelect: named('select', () => 'Example'),
       AuthItem: marked('input', (field, { name }) => {
@@ -114,15 +142,25 @@ globalThis.swaggerUiPlugins = [
       HighlightCode: marked('pre', (code) => {
         code.tabIndex = code.scrollHeight > code.clientHeight ? 0 : -1;
       }),
+      // A screen reader would read all of an opened response aloud.
+      responses: marked('.responses-table', (table) => table.removeAttribute('aria-live')),
     };
     return { wrapComponents };
   },
 
+  // Shows for two seconds that a button has copied.
+  () => {
+    addEventListener('click', ({ target }) => {
+      const place = target.closest('.copy-to-clipboard');
+      if (!place) return;
+      const message = document.createElement('span');
+      Object.assign(message, { className: 'copied', role: 'status', textContent: 'Copied' });
+      place.prepend(message);
+      setTimeout(() => message.remove(), 2_000);
+    });
+  },
+
   // Gives the fields of a request names, and shows below a field why Swagger UI has refused the value.
-    const oninput = ({ target: field }) => {
-      const isSendable = /^[ -~]*$/.test(field.value);
-      field.setCustomValidity(isSendable ? '' : 'A key has only ASCII characters, and no curly quotes.');
-    };
   ({ React: { createElement, useId } }) => {
     const textOf = (error) => (error.get ? `Item ${error.get('index') + 1}: ${error.get('error')}` : error);
     const field = (nameOf) => (Original) => (props) => {
@@ -148,18 +186,6 @@ globalThis.swaggerUiPlugins = [
   // back to the button that has opened the dialog. Swagger UI's own dialog does neither.
   ({ React: { createElement, useEffect, useLayoutEffect, useRef } }) => {
     const authorizationPopup = (Original) => (props) => {
-  // Shows for two seconds that a button has copied.
-  () => {
-    addEventListener('click', ({ target }) => {
-      const place = target.closest('.copy-to-clipboard');
-      if (!place) return;
-      const message = document.createElement('span');
-      Object.assign(message, { className: 'copied', role: 'status', textContent: 'Copied' });
-      place.prepend(message);
-      setTimeout(() => message.remove(), 2_000);
-    });
-  },
-
       const ref = useRef();
       const focusFirst = () => ref.current.querySelector('input, .btn-done').focus();
       useLayoutEffect(() => {
