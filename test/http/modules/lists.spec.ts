@@ -6,7 +6,7 @@ import { CategoriesService } from '../../../src/modules/categories/categories.se
 
 const { caller, arrange } = useStore();
 
-/** The lists as they are read; what was deleted or cancelled stands in between and must not show. */
+/** The expected entries of each list. The store also has deleted and cancelled resources between them, which no list may show. */
 const whole = {
   '/categories': [] as Category[],
   '/pets': [] as Pet[],
@@ -57,7 +57,7 @@ it.each(Object.keys(whole) as Path[])('GET %s returns all that is left, in order
   expect([status, body, headers.has('link')]).toEqual([200, whole[path], false]);
 });
 
-/** Each filter, with the places in the whole list of what it lets through. */
+/** Filters, each with the places of its results in the whole list. */
 const FILTERS: [path: Path, query: string, places: number[]][] = [
   ['/categories', 'name=DOG', [0]],
   ['/categories', 'name=100%25', [2]],
@@ -125,7 +125,7 @@ describe.each([
 describe('a list', () => {
   const { service, caller, arrange } = useStore();
 
-  /** Names on each page, from this target on. `between` runs after each page. */
+  /** The names on each page, from this target on. `between` runs after each page. */
   async function pagesFrom(target: string, between?: (page: number) => Promise<unknown>) {
     const pages = await pagesOf<Category>(caller, target, between);
     return pages.map((page) => page.map(({ name }) => name));
@@ -140,7 +140,7 @@ describe('a list', () => {
     }
   }
 
-  /** More than fit on a page. */
+  /** Creates 100 categories whose descriptions have 2,000 of this character, which do not fit on one page. */
   async function fillWithLong(character: string): Promise<void> {
     await service.database.pool.query(
       `INSERT INTO categories (name, description) SELECT 'n' || n, repeat($1, 2000) FROM generate_series(100, 199) AS n`,
@@ -230,7 +230,7 @@ describe('a list', () => {
   it('is read, and so serialised, once for all who wait for it', async () => {
     const categories = service.app.get(CategoriesService);
     const pages = await Promise.all(Array.from({ length: 60 }, () => categories.list({ limit: 100 })));
-    // The first one may be read alone: it waits for nobody if the read before it was alone, too.
+    // The first request may be read alone, because it need not wait for others if the previous read was alone, too.
     expect(new Set(pages).size).toBeLessThanOrEqual(2);
   });
 });

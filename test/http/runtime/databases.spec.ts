@@ -15,7 +15,7 @@ Object.assign(failureSettings, { programName: 'petstore', explain });
 const server = process.env.TEST_POSTGRES_URL!;
 const database = useDatabases();
 
-/** What a start says about it. */
+/** The reason why the service does not start with this database, or `nothing`. */
 async function complaint(url: string): Promise<string> {
   return migrateToNewest(url, () => undefined).then(() => 'nothing', describeFailure);
 }
@@ -103,7 +103,7 @@ describe('a database with settings that would change results', () => {
   });
 });
 
-/** A store of the version before. */
+/** Creates a store as the first version left it. */
 async function olderStore(): Promise<TestDatabase> {
   const older = await database('template1');
   const options = { ...administrationOptions(older.url), migrations: MIGRATIONS.slice(0, 1) };
@@ -113,7 +113,7 @@ async function olderStore(): Promise<TestDatabase> {
   return older;
 }
 
-/** As if the data ran on a system that sorts otherwise: without regard to case. */
+/** Makes the database sort without regard to case, as if the data had been moved to a system that sorts otherwise. */
 async function changeCollation({ url }: TestDatabase): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await query(url, `UPDATE pg_database SET datlocprovider = 'i', datlocale = 'en-US' WHERE datname = $1`, [
@@ -174,7 +174,7 @@ it('A migrated store of the version before has rows that were written twice once
     `ALTER TABLE idempotency_records ADD CONSTRAINT idempotency_records_pkey CHECK (true)`,
   );
   const [typed, composed] = ['e\u0301', '\u00e9'];
-  // A character that is two in the composed form.
+  // In the composed form, this character becomes two.
   const long = '\u0958'.repeat(200);
   await store.pool.query(`INSERT INTO categories (name) VALUES ($1), ('Dogs'), ($2)`, [typed, long]);
   await migrateToNewest(store.url, () => undefined);
@@ -234,7 +234,7 @@ it('Rows are restored as they were into a store of any schema, whatever the sear
   const event = (schema: string) =>
     `INSERT INTO ${schema}.events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}')`;
   const webhook = `INSERT INTO "My shop".webhooks (client_id, url, secrets, created_at, enabled`;
-  // As pg_restore works.
+  // pg_restore works with an empty search_path, too.
   await query(withPath(''), event('"My shop"'));
   await query(
     withPath(''),

@@ -15,7 +15,7 @@ import { useService } from '../../support/use-service';
 
 const service = useService({ settings: { metrics: { host: '127.0.0.1', port: 0 } } });
 const other = useService();
-/** What is not about a request goes to the log of the service that was started last. */
+/** Lines that belong to no request go to the log of the service that was started last. */
 const lastLog = () => other.log.lines;
 
 describe('the log line of a request', () => {
@@ -128,7 +128,7 @@ describe('the metrics', () => {
   type Figures = (name: string, labels?: Labels) => number;
   const text = () => service.metrics!.metrics();
 
-  /** The sum of all values of this name that have these labels; 0 when there are none. */
+  /** Returns a function that sums all values of a metric with these labels. Without any, the sum is 0. */
   async function figures(): Promise<Figures> {
     const metrics = await service.metrics!.getMetricsAsJSON();
     const values = metrics.flatMap(({ name, values }) => values.map((one) => ({ metricName: name, ...one })));
@@ -141,7 +141,7 @@ describe('the metrics', () => {
         .reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** A figure as a change since the work began. */
+  /** Like `figures`, but each sum is the difference that the work has made. */
   async function changes(work: () => Promise<void>): Promise<Figures> {
     const before = await figures();
     await work();
@@ -218,7 +218,7 @@ describe('the metrics', () => {
       } finally {
         read.mockRestore();
       }
-      // On a busy machine the next answer may be late, too.
+      // On a busy machine, the next value may also come late.
       await eventually(async () => expect(await text()).toMatch(value));
     }
     expect((await service.anonymous().get('/health/live')).status).toBe(200);
@@ -349,7 +349,7 @@ it('A database that is replaced by an empty one makes the service unready too, a
   await pool.query('DROP SCHEMA public; ALTER SCHEMA away RENAME TO public');
   await eventually(async () => expect(await status('/health/ready')).toBe(200));
   expect(await status('/pets')).toBe(200);
-  // A newer version of the service may have moved a column.
+  // A newer version of the service may have renamed a column.
   await pool.query('ALTER TABLE pets RENAME COLUMN name TO title');
   expect(await status('/pets')).toBe(503);
   await pool.query('ALTER TABLE pets RENAME COLUMN title TO name');

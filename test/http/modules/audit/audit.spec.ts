@@ -37,7 +37,7 @@ async function aKey(): Promise<Key> {
 
 const instant = (later: number) => new Date(service.clock.now() + later).toISOString();
 
-/** What is done to a client with a key, what it is recorded as, and with which details. */
+/** Changes of a client or its key, each with the action and the details that are recorded. */
 const CHANGES: [action: string, work: (of: Key) => Promise<unknown>, details: object][] = [
   [
     'client.plan_changed',
@@ -80,7 +80,7 @@ describe('exactly one correct entry is written for', () => {
       await clients().create('new', { plan: 'enterprise', perMinute: 7, perDay: 70 });
       await clients().issueKey({ client: 'new', scopes: ['read'], expiresAt });
     });
-    // Nothing else is in them, and so no key either.
+    // The entries have nothing else, so they have no key.
     expect(entries.map(({ action, clientName, details }) => [action, clientName, details])).toEqual([
       ['client.created', 'new', { plan: 'enterprise', perMinute: 7, perDay: 70 }],
       ['key.issued', 'new', { name: null, scopes: ['read'], expiresAt: expiresAt.toISOString() }],

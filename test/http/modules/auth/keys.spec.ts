@@ -7,14 +7,14 @@ import { call, limitsIn, standing, without } from '../../../support/limits';
 import { startService } from '../../../support/service';
 import { useInstances } from '../../../support/use-service';
 
-// Which header fields hold a key is tested in test/unit/modules/auth/credentials.spec.ts.
+// test/unit/modules/auth/credentials.spec.ts tests which header fields may hold a key.
 
 const DAY = 86_400_000;
 
 const services = useInstances({}, {});
 const service = services[0]!;
 const clients = () => service.app.get(ClientsService);
-// Whoever is refused while a key is not known yet, or any more, uses up the requests of the address.
+// Requests with an unknown key count toward the limit of the address, which begins anew after a minute.
 beforeEach(() => services.forEach(({ clock }) => clock.advance(60_000)));
 
 function sql(text: string, ...values: unknown[]) {
@@ -88,7 +88,7 @@ it('A key is valid until the last millisecond before it expires; from then on it
   expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([401, '"minute";q=60;w=60']);
 });
 
-// What the table holds is what a thief of a backup would read.
+// A thief of a backup can read everything that the table holds.
 it('A key is stored as its digest and last four characters, and never itself', async () => {
   const { key, keyId } = await service.issueKey();
   const { last4, row } = await stored(keyId);
@@ -114,7 +114,7 @@ it('The latest use of each used key is saved before the service stops, and a clo
 });
 
 describe('401', () => {
-  /** A key that was good once and is not, or never was. */
+  /** Keys that were valid once, and keys that never were. */
   const INVALID: (() => Promise<string>)[] = [
     async () => `${(await service.issueKey()).key.slice(0, -1)}_`,
     () => Promise.resolve('hunter2'),
@@ -158,7 +158,7 @@ describe('401', () => {
   it('invalid_api_key: needs only one look-up for an unknown key that is sent repeatedly, and none for a mistyped one', async () => {
     const unknown = service.callerWith(newApiKey());
     const mistyped = service.anonymous().with({ 'X-API-Key': `psk_live_${'0'.repeat(36)}` });
-    // What was looked up holds for less than a second, which does not pass here.
+    // The result of a look-up is used for less than a second. The time stands still, so that it does not expire.
     const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     await unknown.get('/pets');
     const answers = await without(service, 'api_keys', async () => [
@@ -172,7 +172,7 @@ describe('401', () => {
 
 const callersWith = (key: string) => services.map((one) => one.callerWith(key));
 
-/** A key that both instances know by now, practically unlimited: whoever waits asks as often as it takes. */
+/** Issues a key, and waits until both instances know it. By default, no test reaches its limits, because waiting sends many requests. */
 async function aKnownKey(plan?: string) {
   const issued = await service.issueKey({ plan });
   const callers = callersWith(issued.key);
@@ -180,7 +180,7 @@ async function aKnownKey(plan?: string) {
   return { ...issued, callers };
 }
 
-/** Each asks until it is answered so. */
+/** Waits until each caller gets this status. */
 function allGet(status: number, callers: ApiCaller[], path = '/rate-limit'): Promise<unknown> {
   return Promise.all(callers.map((caller) => until(async () => (await caller.get(path)).status === status)));
 }
@@ -190,7 +190,7 @@ it('Every instance soon refuses a key that was revoked, of a deleted client, iss
   const [revoked, ended, late, deleted, bystander] = known.map(({ keyId, client }) => ({ keyId, client }));
   await clients().revokeKey(revoked!.keyId);
   await clients().remove(ended!.client);
-  // The key of a client that was deleted while the key was being issued. Only that a time is set counts, not which clock it is from.
+  // The same happens if a client is deleted while a key is issued to it. The service ignores which time `deleted_at` has.
   await sql('UPDATE clients SET deleted_at = now() WHERE name = $1', late!.client);
   await sql('DELETE FROM api_keys WHERE id = $1', deleted!.keyId);
   for (const { callers, keyId } of known) {
@@ -238,7 +238,7 @@ it('While no key can be looked up, a known one is shown the limits of its client
   const { callers } = await aKnownKey();
   const [caller, stranger] = [callers[0]!, service.callerWith(newApiKey())];
   await without(service, 'api_keys', async () => {
-    // For less than a second, what was read before applies.
+    // For less than a second, the service uses the key that it has read before.
     await until(async () => (await caller.get('/categories')).status === 500);
     for (const [one, limit] of [
       [caller, 1_000_000],

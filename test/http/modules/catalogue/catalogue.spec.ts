@@ -138,7 +138,7 @@ describe('an import', () => {
     expect([nextLine, await petNames()]).toEqual([3, ['Rex']]);
     const utf16 = await load(Buffer.from(`\ufeff${aFile(aCategory(1))}`, 'utf16le'));
     expect(utf16.badLines).toBeGreaterThan(0);
-    // A character that was lost before is a character like any other.
+    // If another program has already replaced a broken character by U+FFFD, this character is imported like any other.
     await load(aFile(aCategory(1), aPetLine('\ufffd', 1)));
     expect(await petNames()).toEqual(['Rex', '\ufffd']);
   });
@@ -162,7 +162,7 @@ describe('an import', () => {
     const { pool } = service.database;
     const names = Array.from({ length: 120 }, (_none, index) => `Pet ${index}`);
     const file = aFile(aCategory(1), ...names.map((name) => aPetLine(name, 1)));
-    // After the refusal of one line, those of its group are written one by one.
+    // If the database refuses one line, all lines of its group are written one by one.
     await pool.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF NEW.name = 'Pet 60' THEN RAISE 'refused' USING ERRCODE = 'check_violation'; END IF;
         IF split_part(NEW.name, ' ', 2)::int BETWEEN 70 AND 99 THEN RAISE 'full' USING ERRCODE = 'disk_full'; END IF;
@@ -235,7 +235,7 @@ describe('an import that goes on', () => {
     expect(await petNames()).toEqual(['Rex']);
     await service.database.pool.query('DELETE FROM categories WHERE id = 2');
     await refuses(/^Line 2: .* a line above has the same name\./, ...twoOfAName);
-    // What a caller has made meanwhile is no category of the file.
+    // A category that a caller has created meanwhile is not taken for one of the file.
     await service.database.pool.query(`INSERT INTO categories (name) VALUES ('Dogs')`);
     const [dogs, , ...others] = twoOfAName;
     await refuses(inStore, dogs!, aCategory(2, 'Cats'), ...others);
@@ -250,7 +250,7 @@ it('A check of a file reports what an import would, and changes nothing', async 
   const { created, problems } = await load(aFile(...lines), { checkOnly: true });
   expect(created).toEqual({ categories: 1, pets: 2 });
   expect(problems.map(({ line }) => line)).toEqual([3, 5]);
-  // Dogs would have to be in the store by then.
+  // An import that continues at line 2 expects that line 1 has created Dogs, which a check does not do.
   const later = await load(aFile(...lines.slice(0, 2)), { checkOnly: true, fromLine: 2 });
   expect(later.problems).toEqual([{ line: 2, problem: expect.stringMatching(/no category 1/) as string }]);
   expect([await exported(), await audited()]).toEqual([[], before]);
@@ -294,7 +294,7 @@ describe('seeding', () => {
     await seeds().seed();
     const whole = await exported();
     const withoutIds = (entries: typeof whole) => entries.map(({ name, quantity }) => ({ name, quantity }));
-    // After the client, and after the categories.
+    // The first turn is killed after the client was created, and the second one after the categories were.
     for (const table of ['categories, pets', 'pets']) {
       await pool().query(`TRUNCATE ${table} RESTART IDENTITY CASCADE`);
       expect(await seeds().isFirstRun()).toBe(true);
@@ -322,7 +322,7 @@ it('an export imported again is the same catalogue, except for the ids', async (
     aFile(
       ...strange.map((name, index) => ({ ...aCategory(index + 1, name), description: name })),
       ...strange.map((name, index) => aPetLine(name, index + 1, { quantity: index })),
-      // More than are read at once.
+      // There are more pets than an export reads at once.
       ...Array.from({ length: 250 }, (_none, n) => aPetLine(`Pet ${n}`, 1, { quantity: n % 3 })),
     ),
   );

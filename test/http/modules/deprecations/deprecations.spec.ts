@@ -113,7 +113,7 @@ const SUNDAY = Date.UTC(2026, 10, 22, 0, 0, 0, 7);
 type Known = Awaited<ReturnType<TestService['issueKey']>>;
 type Get = (known: Known, target?: string) => Promise<unknown>;
 
-/** A run of the service, whose stop writes everything. */
+/** Starts the service, works, and stops the service, which then writes all calls. */
 async function run(now: number, work: (get: Get, service: TestService) => Promise<unknown>): Promise<void> {
   const service = await startService({ database: serving.database });
   service.clock.set(now);
@@ -144,21 +144,21 @@ it('Calls are reported by key and UTC day, with the time of the last call, also 
     await get(other);
     await get(other);
     await get(gone);
-    // Neither who may not call it, nor who is over the limit, nor a stranger has called it.
+    // A call does not count if its key lacks the scope, is over its limit, or is missing.
     await get(reduced);
     await get(limited);
     await get(limited);
     await service.anonymous().get(`/pets/${petId}`);
     service.clock.set(SUNDAY);
     await get(one);
-    // A key that is deleted before its calls are written does not keep those of others from being written.
+    // Even if a key is deleted before its calls are written, the calls of other keys are written.
     await serving.database.pool.query(`DELETE FROM api_keys WHERE id = $1`, [gone.keyId]);
   });
   expect(await report(2)).toEqual([use(one, 4, SUNDAY), use(other, 2, SATURDAY), use(limited, 1, SATURDAY)]);
   expect(await report(1)).toEqual([use(one, 1, SUNDAY)]);
   expect(await report(90, 'nobody')).toEqual([]);
 
-  // A clock that is behind does not take the last time back.
+  // An instance whose clock is behind does not replace the time of the last call by an earlier one.
   await run(SATURDAY - 1, (get) => get(other, '/pets/4711'));
   expect(await report(2, other.client)).toEqual([use(other, 3, SATURDAY)]);
 });

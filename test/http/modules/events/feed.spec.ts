@@ -25,7 +25,7 @@ beforeAll(async () => {
 const types = (events: Event[]) => events.map(({ type }) => type);
 const rename = (name: string, { id } = pet) => caller.patch(`/pets/${id}`, { name });
 
-/** A follower who stands at the end, and asks for this from then on. */
+/** A follower who has reached the end of the feed. @param more parameters of its later requests */
 async function atTheEnd(more = ''): Promise<Follower> {
   const follower = new Follower('/events?cursor=now');
   await follower.read(caller);
@@ -36,7 +36,7 @@ async function atTheEnd(more = ''): Promise<Follower> {
 
 const cursorIn = (target: string) => /cursor=([\w-]+)/.exec(target)![1]!;
 
-/** Sends a request; resolves when it waits. */
+/** Sends a request, and resolves as soon as the service lets it wait for events. */
 async function waiting<Body = Event[]>(target: string, by = caller) {
   const before = tail().waiting;
   const answer = by.get<Body>(target);
@@ -191,7 +191,7 @@ it('Events expire after thirty days, and followers continue', async () => {
     ]);
   await age(1);
   const follower = await atTheEnd();
-  // Its place is an event that is there no more.
+  // The event at which the follower stands is deleted.
   const place = cursorIn(follower.target);
   const { time, ...rest } = positionAt(place);
   const aged = { ...rest, time: time - 30 * DAY_MS * 1_000 };
@@ -229,7 +229,7 @@ describe('A write reports', () => {
   const orderOf = (id: number) => () => read(`/store/orders/${id}`);
   const categoryOf = (id: number) => () => read(`/categories/${id}`);
 
-  /** What a write reports, and what the GETs answer now. */
+  /** Expects these events. If the data of one is a function, it reads the resource as it is now. */
   async function expectTold(...told: Told[]): Promise<Event[]> {
     const events = await feed.readAll(caller);
     const expected = await Promise.all(
@@ -251,7 +251,7 @@ describe('A write reports', () => {
   const theStock = (): Told => ['inventory.updated', stockOf(pet.id)];
   const thePet = (): Told => ['pet.updated', petOf(pet.id)];
 
-  /** What is sent about a pet with three units, and what is reported: of what was created, by its id, and of the pet. */
+  /** Writes that concern a pet with three units, and the events that each reports. An event may depend on the id of a created resource. */
   const WRITES: [
     what: string,
     write: () => Promise<{ body: { id?: number } }>,

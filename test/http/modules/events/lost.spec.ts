@@ -9,8 +9,8 @@ import { query } from '../../../support/query';
 import { useDatabase } from '../../../support/test-database';
 import { whileHeld } from '../../../support/while-locked';
 
-// A standby that was behind takes over, or a backup is restored: the newest events are gone, and so are their positions,
-// which later events get.
+// If a standby that is behind takes over, or a backup is restored, the newest events are lost. Later events then get the
+// positions of the lost ones.
 
 const { service, caller, arrange } = useStore();
 
@@ -31,12 +31,12 @@ async function upToDate(): Promise<Follower> {
   return follower;
 }
 
-/** Time passes, so that what happened before is not of the last minute. */
+/** Makes all events a day older, so that none is of the last minute. */
 async function aDayPasses(): Promise<void> {
   await service.database.pool.query(`UPDATE events SET time = time - interval '1 day'`);
 }
 
-/** Loses an event, although later ones are there: positions are not in the order of commits. */
+/** Loses the event before the newest one. This can happen because transactions do not commit in the order of positions. */
 async function loseTheOneBefore(): Promise<void> {
   await service.database.pool.query(
     `DELETE FROM events WHERE position = (SELECT position FROM events ORDER BY position DESC OFFSET 1 LIMIT 1)`,
@@ -125,7 +125,7 @@ it('A follower who has read only what is kept is not disturbed', async () => {
 it('A request that waits is told at once', async () => {
   await rename('Lost');
   const { target } = await upToDate();
-  // From here on it waits; until then it reads the feed, and would be told at once.
+  // The request first reads the feed, and would find the loss there. The event is lost only when it waits.
   const waits = jest.spyOn(EventTail.prototype, 'waitForEvent');
   const answer = expectLost(`${target}&wait=30`);
   await until(() => waits.mock.calls.length === 1);
@@ -139,8 +139,8 @@ describe('While writers are disturbed', () => {
   const services = useInstances({}, {}, {});
 
   /**
-   * Pauses of up to 20 ms between the announcement of events and their positions, and before the commit. Every 19th of these points
-   * fails its transaction, and every 47th ends its connection. A sequence counts the points, because a failure does not reset it.
+   * Adds two points to each write of an event: before the event gets its position, and before the commit. Each point pauses for up to
+   * 20 ms. Every 19th point fails its transaction, and every 47th ends its connection. A sequence counts, because it does not roll back.
    */
   const DISTURB = `
     CREATE SEQUENCE points;
@@ -177,7 +177,7 @@ describe('While writers are disturbed', () => {
     const targets = ['limit=1&wait=1', 'limit=5', 'limit=100&wait=1'];
     const following = targets.map((query, first) => follow(new Follower(`/events?${query}`), first));
 
-    // Twelve writers, each at one pet of three: a unit is added to its stock again and again.
+    // Twelve writers add one unit after the other to the stock of one of three pets.
     let accepted = 0;
     const write = async (writer: number): Promise<void> => {
       const { id } = pets[writer % pets.length]!;
@@ -204,12 +204,12 @@ describe('While writers are disturbed', () => {
         type === 'inventory.updated' && data.petId === id ? [data.quantity as number] : [],
       ),
     );
-    // Every number of units once, and none before the one below it: a change that was not answered may have been made.
+    // The events have every number of units once, in ascending order. Unanswered requests may have added units, too.
     for (const stock of stocks) {
       expect(stock).toEqual(stock.map((_quantity, index) => index + 2));
     }
     expect(accepted).toBeGreaterThan(0);
-    // At least four transactions have failed by themselves, and two connections have ended.
+    // After more than 94 points, at least four transactions have failed, and two connections have ended.
     const [points] = (await pool.query<{ passed: string }>('SELECT last_value AS passed FROM points')).rows;
     expect(Number(points!.passed)).toBeGreaterThan(94);
     expect(stocks.flat().length).toBeGreaterThanOrEqual(accepted);
@@ -229,7 +229,7 @@ describe('While writers are disturbed', () => {
       `INSERT INTO ${store}.events (id, type, data) VALUES (gen_random_uuid(), 'pet.created', '{}')`;
     const ends = () => Promise.all(stores.map((store) => query(urlOf(store), 'SELECT feed_end() AS "end"')));
     expect(await ends()).toEqual([[{ end: 0 }], [{ end: 0 }]]);
-    // A first event, of which nobody may read: its position is the sequence's first.
+    // The first event of the store is not committed yet, so the feed must end before its position.
     await whileHeld(pool, add('one'), async () => {
       for (const store of stores) await pool.query(add(store));
       expect(await ends()).toEqual([[{ end: 0 }], [{ end: 1 }]]);

@@ -49,7 +49,7 @@ it('200: the ship date of a complete order can be set after its pet was deleted'
 });
 
 describe('shipDate', () => {
-  // What PostgreSQL keeps of them; at some time of the 19th century a time zone had seconds.
+  // PostgreSQL keeps milliseconds. In the 19th century, the offsets of time zones had seconds.
   it.each([
     ['2026-11-21t09:30:00.1239999999+05:30', '2026-11-21T04:00:00.123Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
@@ -61,7 +61,7 @@ describe('shipDate', () => {
   });
 
   it('is stored in UTC, whatever the time zone of the machine', async () => {
-    // The offset that JavaScript tells of Vienna before 1893, cut to whole minutes.
+    // JavaScript cuts the offset of Vienna before 1893 to whole minutes.
     const date = Object.assign(new Date('1883-11-18T12:03:57Z'), { getTimezoneOffset: () => -65 });
     const { rows } = await service.database.pool.query('SELECT $1::text AS sent', [date]);
     expect(rows).toEqual([{ sent: '1883-11-18T12:03:57.000+00:00' }]);
@@ -103,7 +103,7 @@ testRules(store, [
   ['a complete order stays so', 2, [sale, cancel(0, DONE), reopen(0, DONE)], 1, 'available'],
 ]);
 
-/** How often each status (and code, of errors) was answered. */
+/** How often each status was answered, with the code if it is an error. */
 const outcomes = (answers: { status: number; body: unknown }[]) =>
   tally(answers.map(({ status, body }) => `${status} ${(body as Partial<ErrorBody>)?.code ?? ''}`.trim()));
 

@@ -5,7 +5,7 @@ import { type Category, type Pet, aPet } from '../../../support/builders';
 import { useStore } from '../../../support/use-service';
 import { adjust, byHand, complete, open, remove, set, testRules } from '../support/stock-rules';
 
-// Which values a field takes is tested in test/unit/libs/http/validation.spec.ts.
+// test/unit/libs/http/validation.spec.ts tests which values a field accepts.
 
 const store = useStore();
 const { service, caller, arrange, inventory } = store;
@@ -113,7 +113,7 @@ describe('204: what is deleted', () => {
     expect((await arrange.pet()).id).toBeGreaterThan(id);
   });
 
-  // No request shows what is deleted, so the tables have to.
+  // No request shows deleted resources, so the test reads the tables.
   it('stays in the database for the books: a pet with its former category, a cancelled order', async () => {
     const pet = await arrange.pet();
     const { id: orderId } = await arrange.order(pet.id);
@@ -148,7 +148,7 @@ it('A name is one word in whatever form its system types it: stored, found, repe
     const { body } = await caller.get<Pet[]>(`/pets?name=${encodeURIComponent(name)}`);
     expect(body.map((pet) => pet.id)).toEqual([first.body.id]);
   }
-  // As long as a name may be, once it is composed; in the other form it is twice as long.
+  // The composed form of this name has the greatest length. The form that is sent is twice as long.
   const long = await caller.patch<Pet>(`/pets/${first.body.id}`, { name: 'e\u0301'.repeat(200) });
   expect(long).toMatchObject({ status: 200, body: { name: '\u00e9'.repeat(200) } });
   const line = JSON.stringify({ kind: 'category', id: 1, name: decomposed, description: decomposed });

@@ -15,7 +15,7 @@ import {
 } from '../../../support/limits';
 import { newApiKey } from '../../../../src/modules/auth/api-key';
 
-// Windows, bans and decisions are tested as rules in test/unit/modules/quotas; here is what callers see of them.
+// test/unit/modules/quotas tests the rules of windows, bans and decisions. These tests show what callers see of the rules.
 
 const START = Date.UTC(2026, 10, 21, 9, 30, 0, 250);
 const MIDNIGHT = Date.UTC(2026, 10, 22);
@@ -23,7 +23,7 @@ const MIDNIGHT = Date.UTC(2026, 10, 22);
 const service = useService();
 beforeEach(() => service.clock.set(START));
 
-/** A client of one request a minute that has used it. */
+/** A caller that has used up its limit of one request per minute. */
 async function anExhaustedCaller(): Promise<ApiCaller> {
   const caller = await service.caller({ perMinute: 1, perDay: 1_000 });
   await caller.get(COUNTED);
@@ -215,7 +215,7 @@ it('Usage and deprecated calls are kept for the 90 days that can be queried, inc
   const { key, keyId, client } = await service.issueKey();
   const { pool } = service.database;
   const oldest = '2026-08-24';
-  // The day decides, which is the service's. The time of the last call, from the database's clock, does not.
+  // The day of a row, from the service's clock, decides. The time of its last call, from the database's clock, does not.
   for (const day of ['2026-08-23', oldest]) {
     await pool.query(`INSERT INTO usage_days SELECT id, $2, 7 FROM clients WHERE name = $1`, [client, day]);
     await pool.query(`INSERT INTO deprecated_calls VALUES ($1, 'getPet', $2, 7, now())`, [keyId, day]);
@@ -232,7 +232,7 @@ describe('What counts:', () => {
   const proxied = useService({ settings: { trustProxy: ['127.0.0.1', '10.0.0.0/8'] } });
   beforeEach(() => [service, proxied].forEach(({ clock }) => clock.advance(2 * MINUTE)));
 
-  /** How many requests these cost the caller, in both windows. */
+  /** How many requests are counted for the caller, in the minute and in the day. */
   async function costOf(caller: ApiCaller, requests: () => Promise<unknown>): Promise<[number, number]> {
     const before = await standing(caller);
     await requests();

@@ -109,11 +109,11 @@ it('two instances save counts, bans, last uses and deprecated calls of the same 
   const calls = `INSERT INTO deprecated_calls SELECT id, 'getPet', '2026-11-21', 1, now() FROM unnest($1::int[]) AS id`;
   expect([days.rowCount, (await pool.query(calls, [ids])).rowCount]).toEqual([3, 3]);
   const saving = [instances[1]!, instances[2]!];
-  // A client's usage is read at its first request, after counts have been saved; here it must not wait for the held row.
+  // An instance reads the usage of a client at the first request, which must come before the row is locked.
   for (const { key } of keys) {
     for (const one of saving) await one.callerWith(key).get('/rate-limit');
   }
-  // Nothing but the locks of a held row shows that both instances are in the middle of their batches.
+  // Only locks that wait for a locked row show that both instances are in the middle of their batches.
   const lock = `SELECT FROM api_keys JOIN usage_days USING (client_id) JOIN deprecated_calls ON key_id = api_keys.id
     WHERE api_keys.id = ${ids[1]!} FOR NO KEY UPDATE`;
   const { saved } = await whileHeld(pool, lock, async () => {
@@ -121,7 +121,7 @@ it('two instances save counts, bans, last uses and deprecated calls of the same 
       const inOrder = index === 0 ? keys : keys.toReversed();
       const records = one.app.get(QuotaRecords);
       for (const { key } of inOrder) await one.callerWith(key).get('/pets/4711');
-      // The first ban is written immediately; those that follow wait for it, and are written together.
+      // The first ban is written immediately. The others wait for it, and are then written together.
       for (const { keyId } of [inOrder[0]!, ...inOrder]) {
         records.saveBan(keyId, newBanState(), one.clock.now());
       }
@@ -131,7 +131,7 @@ it('two instances save counts, bans, last uses and deprecated calls of the same 
         one.app.get(DeprecatedCalls).onApplicationShutdown(),
       ]);
     });
-    // Counts, deprecated calls, bans and last uses of each.
+    // Each instance waits with its counts, deprecated calls, bans and last uses.
     await until(async () => (await lockWaits(pool)) === 4 * saving.length);
     return { saved };
   });
@@ -157,7 +157,7 @@ describe('A service that fails or starts again', () => {
     service.clock.set(now);
   }
 
-  // The harness holds each of these answers to the Error object and to all header fields.
+  // The caller checks that each of these answers is an Error object with all header fields.
   describe('a failure within the limits is answered like any other', () => {
     it('when usage cannot be read, and is refunded', async () => {
       const caller = await service.caller({ plan: 'free' });
@@ -168,7 +168,7 @@ describe('A service that fails or starts again', () => {
 
     it.each([
       ['an enterprise plan without limits', `plan = 'enterprise', per_minute = NULL, per_day = NULL`],
-      // When the plan is a fixed one again, this limit must have no effect.
+      // `per_minute` must have no effect after the client has got a plan with fixed limits again.
       ['a plan that only a newer version knows', `plan = 'gold', per_minute = 9999`],
     ])('when the client has %s in the database: it is never unlimited', async (_what, change) => {
       const { key, client } = await service.issueKey({ plan: 'free' });

@@ -34,7 +34,7 @@ describe('deliveries', () => {
     await receiver.stop();
   });
 
-  /** Until the end of the test; for tests alone unless it says otherwise. */
+  /** Registers a webhook until the end of the test. By default, its only deliveries are test deliveries. */
   async function register(body: object = { types: ['pet.deleted'] }) {
     const { body: webhook } = await caller.post('/webhooks', { url: receiver.url, ...body });
     const { id, secret } = webhook as { id: number; secret: string };
@@ -43,7 +43,7 @@ describe('deliveries', () => {
     return registered;
   }
 
-  /** One whose first delivery got this answer. */
+  /** Registers a webhook, and answers its first delivery so. */
   async function answered(...answer: Parameters<Receiver['answers']>) {
     const webhook = await register();
     receiver.answers(...answer);
@@ -60,7 +60,7 @@ describe('deliveries', () => {
     return (await caller.get(`${path}/deliveries${query}`)).body as Delivery[];
   }
 
-  /** Waits until the only delivery has been attempted so often. */
+  /** Waits until the only delivery has had this many attempts. */
   async function attempted(path: string, attempts: number): Promise<Delivery> {
     return eventually(async () => {
       const [delivery] = await deliveries(path);
@@ -176,7 +176,7 @@ describe('deliveries', () => {
     await caller.post(`${webhook.path}/test`);
     const other = await register();
     await caller.post(`${other.path}/test`);
-    // What comes later has gone to another webhook: the one that is paused was passed over.
+    // A later delivery to another webhook shows that the paused webhook was passed over.
     await until(async () => (await deliveries(other.path))[0]?.status === 'delivered');
 
     expect(await deliveries(webhook.path, '?status=pending')).toHaveLength(2);
@@ -218,11 +218,11 @@ describe('deliveries', () => {
 });
 
 describe('the name of a receiver', () => {
-  /** Name servers by their port, and what each was asked for. */
+  /** The sockets of all name servers that a test has started. */
   const servers: Socket[] = [];
   const folder = useFolder();
 
-  /** One that knows IPv4 addresses of names; to what it fails or leaves unanswered it says so. */
+  /** Starts a name server with the IPv4 addresses of these names. Instead of an address, a name may have `failure` or `silence`. */
   async function nameServer(names: Record<string, string>) {
     const asked: string[] = [];
     const server = createSocket('udp4', (query, { port }) => {
@@ -252,7 +252,7 @@ describe('the name of a receiver', () => {
 
   afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
-  /** What a machine knows. @param ports name servers, for each lookup the next one */
+  /** The lookup of a machine with this hosts file and resolv.conf. @param ports of name servers, one for each lookup */
   function machine({ hosts = '', resolver = '', ports = [1] }) {
     const files = { hosts: join(folder, 'hosts'), resolver: join(folder, 'resolv.conf') };
     writeFileSync(files.hosts, hosts);

@@ -9,7 +9,7 @@ import { Receiver } from '../../../support/receiver';
 import { tally } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
 
-// Two instances: what is bounded is bounded for both together.
+// The tests use two instances, because all bounds hold for both together.
 const services = useInstances({}, {});
 const first = services[0]!;
 let key: string;
@@ -20,7 +20,7 @@ let caller: ApiCaller;
 beforeAll(async () => {
   ({ key } = await first.issueKey());
   caller = first.callerWith(key);
-  // Receivers hold their responses for as long as the test needs on this machine.
+  // Receivers hold their responses until the test goes on, which may take long on a slow machine.
   services.forEach(({ app }) => (app.get(Sender).responseTimeoutMs = 300_000));
 });
 
@@ -36,7 +36,7 @@ async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** It keeps requests open until they are answered all at once. */
+/** Starts a receiver that keeps requests open until all are answered at once. */
 async function holdingReceiver() {
   const receiver = await startReceiver();
   const held: ((status: number) => void)[] = [];
@@ -64,11 +64,11 @@ async function change(count: number): Promise<void> {
   }
 }
 
-/** Waits until this many deliveries of the webhook exist and each instance has looked for due ones. @returns the ids of those it leased */
+/** Waits until the webhook has this many deliveries and each instance has looked for due ones. @returns the ids of all leased deliveries */
 async function leasedNext(path: string, existing: number): Promise<number[]> {
   await until(async () => (await deliveries(path)).length === existing);
   const looks = services.map(({ app }) => jest.spyOn(app.get(DeliveryQueue), 'recordAndLease'));
-  // An instance looks again only after it has looked once.
+  // The second look shows that the first one is over.
   await until(() => looks.every(({ mock }) => mock.calls.length > 1));
   const leased = await Promise.all(looks.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
   looks.forEach((look) => look.mockRestore());
@@ -148,7 +148,7 @@ describe('Until its first success a webhook', () => {
   });
 });
 
-/** One whose first delivery has succeeded, and whose receiver holds its later responses. */
+/** Registers a webhook whose first delivery succeeds. Its receiver holds all later responses. */
 async function provenWebhook() {
   const { receiver, answerAll } = await holdingReceiver();
   const path = await register(receiver);
@@ -218,7 +218,7 @@ it('A thousand webhooks whose receivers do not answer use at most half of each i
   const [CLIENTS, OF_EACH] = [100, 10];
   const { receiver, answerAll } = await holdingReceiver();
   const { pool } = first.database;
-  // Each secret is bound to its webhook. By requests, this would take longer than all of the rest.
+  // The webhooks are written by SQL, because requests would take longer than the rest of the test. Each secret is bound to its webhook.
   const { rows } = await pool.query<{ id: number }>(
     `WITH made AS (INSERT INTO clients (name, plan) SELECT 'flood-' || n, 'free' FROM generate_series(1, $2) AS n RETURNING id)
      INSERT INTO webhooks (client_id, url, types, enabled, secrets, created_at)
@@ -236,7 +236,7 @@ it('A thousand webhooks whose receivers do not answer use at most half of each i
   const { body: category } = await caller.post<{ id: number }>('/categories', { name: 'Before' });
   await caller.put(`/categories/${category.id}`, { name: 'After' });
 
-  // Of 500 places an instance gives each client as many as if there were one client more.
+  // An instance divides its 500 places by the number of clients and one more.
   const share = Math.floor(500 / (CLIENTS + 1));
   await until(() => receiver.received.length === CLIENTS * share * services.length);
   const byClient = tally(receiver.received.map(({ path: of }) => of));
@@ -278,7 +278,7 @@ it('Ten thousand deliveries may be pending for a webhook: the next event disable
   await until(async () => (await pending()) === 0);
   expect((await deliveries(path, '?status=failed&limit=1'))[0]).toMatchObject({ error });
 
-  // Enabled again, it works as before.
+  // The webhook works again after it was enabled.
   receiver.answers(204);
   await caller.patch(path, { enabled: true });
   await change(1);

@@ -12,13 +12,13 @@ const LOCAL = new AddressPolicy(['127.0.0.0/8']);
 const FORBIDDEN = { status: null, error: 'The URL leads to an address that webhooks may not be sent to.' };
 const message = (url: string) => ({ url, headers: { 'webhook-id': 'evt_1' }, body: '{}' });
 
-/** Every name has these addresses. */
+/** A lookup that finds these addresses for every name. */
 const onlyTo =
   (...addresses: string[]): FindAddresses =>
   () =>
     Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
 
-/** Resolves to a receiver that is a bare socket, for what no HTTP server would send. */
+/** Starts a receiver that is a bare socket, because it sends bytes that no HTTP server would send. */
 async function rawReceiver(serve: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -49,7 +49,7 @@ describe('forbidden addresses', () => {
     sender.close();
   });
 
-  // Every spelling stands in test/unit/modules/webhooks/address-policy.spec.ts.
+  // test/unit/modules/webhooks/address-policy.spec.ts has all spellings of addresses.
   it.each(['127.0.0.1', 'localhost'])('%s in the table is checked as well', async (host) => {
     const sender = new Sender(new AddressPolicy([]));
     expect(await sender.send(message(`https://${host}:8443/`))).toEqual(FORBIDDEN);
@@ -63,7 +63,7 @@ it('Of the addresses of a name, two of each family at most are tried, after the 
   expect(found.join(' ')).toBe('1.1.0.0 1.1.0.1 2606:4700::1 2606:4700::2');
 });
 
-/** Accepts no connection before a line comes to its standard input, and then answers each request. */
+/** A program that accepts no connection until it reads a line from standard input. From then on, it answers each request. */
 const BUSY = `const server = require('node:net').createServer((socket) => socket.on('error', () => {}).on('data', () =>
     socket.end('HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n')));
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
@@ -232,7 +232,7 @@ describe('receivers that misbehave', () => {
         pump();
       };
       expect(await attempt((socket) => socket.once('data', () => flood(socket)))).toMatchObject(outcome);
-      // What the system's buffers hold, and no more.
+      // The sender reads no more than the buffers of the system hold.
       expect(sent).toBeLessThan(20_000_000);
     },
   );
@@ -271,8 +271,7 @@ describe('receivers that misbehave', () => {
     await once(server, 'close');
     const refused = new Sender(new AddressPolicy(['127.0.0.0/8', '::1']));
     const { error } = await refused.send(message(url.replace('127.0.0.1', 'localhost')));
-    // A machine may have no IPv6.
-    // To which internal addresses a name leads is no client's business.
+    // The reason does not name internal addresses, which a client must not learn. The second one depends on whether the machine has IPv6.
     expect(error).toMatch(
       /^The connection failed: an internal address refused the connection, an internal \w.*\.$/,
     );
@@ -287,7 +286,7 @@ describe('receivers that misbehave', () => {
       sockets.push(socket);
       socket.on('data', () => {
         requests += 1;
-        // Answers the first request of a connection, and resets at the second.
+        // Answers the first request, and resets the connection at the second one.
         if (requests === 2) {
           socket.resetAndDestroy();
         } else {

@@ -11,7 +11,7 @@ const URL = 'https://shop.example/events';
 let apiKey: string;
 let caller: ApiCaller;
 
-// Each test has a client of its own, who may have ten.
+// Each test has a client of its own, because a client may have only ten webhooks.
 beforeEach(async () => {
   apiKey = (await store.issueKey()).key;
   caller = store.callerWith(apiKey);
@@ -62,7 +62,7 @@ describe('POST /webhooks', () => {
     await keyless.close();
   });
 
-  // What a URL may be is tested in test/unit/modules/webhooks/address-policy.spec.ts.
+  // test/unit/modules/webhooks/address-policy.spec.ts tests which URLs are accepted.
   it('422 webhook_url_not_allowed, also for PATCH, without repeating a password', async () => {
     const { id } = await created();
     for (const [method, path] of [
@@ -215,7 +215,7 @@ it('Deliveries are listed newest first, page by page, and by status; none is one
   expect(refused.body.code).toBe('delivery_not_found');
 });
 
-// What the database holds is what a thief of a backup would read.
+// A thief of a backup can read everything that the database holds.
 it('No secret is in the database, in the log or in a list', async () => {
   const keyed = caller.with({ 'Idempotency-Key': 'kept' });
   const { body } = await keyed.post<WebhookWithSecret>('/webhooks', { url: URL, enabled: false });

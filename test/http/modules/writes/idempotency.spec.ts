@@ -21,7 +21,7 @@ describe('the same Idempotency-Key and body', () => {
     ['/store/orders', ({ id: petId }) => ({ petId, shipDate: '2026-12-01T00:00:00Z' }), 201],
     ['/store/inventory/{petId}/adjustments', () => ({ delta: 3 }), 200],
   ];
-  /** Everything that has happened in the store. */
+  /** The number of events, which grows with every change of the store. */
   const events = () => count('SELECT count(*) FROM events');
 
   it.each(CASES)('POST %s: repeats the response, and runs once', async (template, bodyFor, status) => {
@@ -129,7 +129,7 @@ describe('an Idempotency-Key that is in use', () => {
     const { first } = await whileLocked(service.database.pool, petId, async () => {
       const running = sender.post<Order>('/store/orders', { petId });
       await untilClaimed();
-      // What the first one asks for is not known yet, so another body learns the same.
+      // The body of the first request is stored only at its end, so a request with another body gets the same error.
       for (const [one, quantity] of [
         [sender, 1],
         [sender, 2],
@@ -147,9 +147,9 @@ describe('an Idempotency-Key that is in use', () => {
     expect(third.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  /** Resolves once a request holds the claim of an Idempotency-Key. */
+  /** Waits until a request has claimed its Idempotency-Key with an advisory lock. */
   async function untilClaimed(): Promise<void> {
-    // The locks by which instances know of each other have two keys, and another number here.
+    // A lock with one key has the objsubid 1. The locks by which instances find each other have two keys, and the objsubid 2.
     const sql = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND datname = current_database()`;
     await until(async () => (await service.database.pool.query(sql)).rowCount! > 0);
@@ -203,7 +203,7 @@ describe('an error under an Idempotency-Key', () => {
     await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, $3, $4)', [
       ...[`${id} of an older version`, fingerprint, status, stored],
     ]);
-    // Not by a caller, which would miss the header field in the document of this version.
+    // `fetch` sends the request, because a caller would check the answer against the document of this version, which has other header fields.
     const again = await fetch(`${service.url}/categories`, {
       method: 'POST',
       headers: {
@@ -255,7 +255,7 @@ describe('an error under an Idempotency-Key', () => {
 describe('an Idempotency-Key', () => {
   const create = (key: string, name = 'Dogs') =>
     caller.with({ 'Idempotency-Key': key }).post<Category>('/categories', { name });
-  /** Lets time pass for what is kept; its age is measured by the database's own clock. */
+  /** Makes a stored response older. Its age is measured by the clock of the database, which tests cannot move. */
   const age = (key: string, interval: string) =>
     service.database.pool.query(
       `UPDATE idempotency_records SET created_at = created_at - $2::interval WHERE name LIKE '% ' || $1`,

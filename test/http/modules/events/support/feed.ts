@@ -7,7 +7,7 @@ export interface Event {
   data: Record<string, unknown>;
 }
 
-/** Somebody who reads the feed by following its links, and remembers where he is. */
+/** Reads the feed by following its links. `target` is the next page. */
 export class Follower {
   readonly events: Event[] = [];
 
@@ -24,7 +24,7 @@ export class Follower {
     return page.body;
   }
 
-  /** Reads until there is nothing more, and returns what was new. */
+  /** Reads pages until one is empty. @returns the new events */
   async readAll(caller: ApiCaller): Promise<Event[]> {
     const known = this.events.length;
     while ((await this.read(caller)).length > 0);
