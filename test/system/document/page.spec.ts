@@ -359,6 +359,10 @@ describe('Swagger UI on a phone', () => {
     expect((await parameter.boundingBox())!.width).toBeGreaterThan(250);
     await page.evaluate(AXE);
     await expectAccessible('callbacks, dark', COLOURS);
+    await created.getByText('2XX', { exact: true }).waitFor();
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await page.setViewportSize(PHONE.viewport);
     await page.getByRole('button', { name: 'Order', exact: true }).click();
     await page.locator('#model-Order').getByText('Number of units ordered.').waitFor();
     await page.goBack();

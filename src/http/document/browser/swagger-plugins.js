@@ -67,7 +67,8 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Shows a documented response other than 2xx as one line with the status and the names of the errors. A click shows the
-  // response below the line. With all of these responses an operation would be many screens long.
+  // response below the line. With all of these responses an operation would be many screens long. A response that has
+  // only a description, as for a webhook, stays as it is.
   ({ React: { createElement, Fragment, useState } }) => {
     const FoldedResponse = ({ Original, ...props }) => {
       const [isOpen, setOpen] = useState(false);
@@ -84,7 +85,8 @@ globalThis.swaggerUiPlugins = [
       return createElement(Fragment, null, row, isOpen && createElement(Original, props));
     };
     const response = (Original) => (props) => {
-      const isFolded = !props.code.startsWith('2');
+      const hasMore = ['content', 'headers'].some((part) => props.response.has(part));
+      const isFolded = hasMore && !props.code.startsWith('2');
       return createElement(isFolded ? FoldedResponse : Original, { ...props, Original });
     };
     return { wrapComponents: { response } };
