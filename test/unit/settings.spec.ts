@@ -14,7 +14,7 @@ const itself = (...texts: string[]): Record<string, unknown> =>
 
 type Row = [variable: string, setting: keyof AllSettings, absent: unknown, good: object, bad: string];
 
-/** What each variable means when it is absent, what it takes and what becomes of that, and, between bars, what it does not take. */
+/** For each variable: its setting, the value if it is absent, accepted texts with their values, and refused texts between bars. */
 const TABLE: Row[] = [
   ['HOST', 'host', '127.0.0.1', { '0.0.0.0': '0.0.0.0', ' :: ': '::', '[::1]': '::1' }, ''],
   [
@@ -147,7 +147,7 @@ test.each(TABLE)('%s is absent if empty, and takes what it should', (variable, s
   }
 });
 
-// HOST and DATA_DIR take any text; whether it can be listened on or written to is found out at the start.
+// HOST and DATA_DIR accept any text. The service finds out at its start whether it can use the address and the folder.
 test.each(TABLE.filter(([, , , , bad]) => bad !== ''))(
   '%s rejects anything else in one line, and reveals no password',
   (variable, _setting, _absent, _good, bad) => {

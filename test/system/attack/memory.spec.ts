@@ -6,14 +6,14 @@ import { within } from '../../support/eventually';
 import { requestText } from '../../support/raw-http';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
-/** What the container files allow one process. */
+/** The memory that the container files allow one process. */
 const MAX_MEGABYTES = 512;
 /**
- * The heap that Node allows itself in such a container, by its own rules for 512 MB. On a machine with more memory, the heap would be
- * larger: Node 24 would keep 128 MB of new objects.
+ * The limits that Node sets for its heap if it has 512 MB, as in such a container. On a machine with more memory, its heap would be
+ * larger; for example, Node 24 would keep 128 MB of new objects.
  */
 const HEAP = '--max-old-space-size=256 --max-semi-space-size=1';
-/** As many connections at once as the system surely accepts. */
+/** How many connections are opened at once. Every system accepts so many. */
 const AT_ONCE = 200;
 
 const { processes, database } = useProcesses();
@@ -24,7 +24,7 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   victim = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info', NODE_OPTIONS: HEAP });
   key = await unlimitedKey(database.url);
-  // From now on nobody reads the log.
+  // From now on, nobody reads the log.
   victim.child.stdout!.pause();
 });
 
@@ -34,8 +34,8 @@ afterAll(() => {
 });
 
 /**
- * A valid client notices nothing of the attack. The client opens a connection of its own, so that by its response all connections before
- * are accepted.
+ * Expects that a valid client is served as usual. It opens a new connection, so that the service has accepted all earlier connections
+ * when the response comes.
  */
 async function served(): Promise<void> {
   const answer = await victim.send(key, 'GET', '/pets', undefined, { Connection: 'close' });
@@ -58,7 +58,7 @@ function openSockets(count: number, localAddress: string): Socket[] {
   return opened;
 }
 
-/** Writes the text on so many new connections, of several addresses, and reads nothing. */
+/** Writes the text on this many new connections, from several addresses, and reads nothing. */
 async function flood(count: number, text: string): Promise<void> {
   for (let opened = 0; opened < count; opened += AT_ONCE) {
     const localAddress = `127.0.0.${2 + ((opened / AT_ONCE) % 5)}`;
@@ -66,7 +66,7 @@ async function flood(count: number, text: string): Promise<void> {
     await within('connections', Promise.all(some.map((socket) => once(socket, 'connect'))));
     await served();
     some.forEach((socket) => socket.write(text));
-    // The service does not read all of it: not behind a response that nobody reads.
+    // The service does not read on while nobody reads its response, so this waits until it reads nothing more.
     const unsent = () => some.reduce((sum, { writableLength }) => sum + writableLength, 0);
     for (let before = -1; before !== unsent();) {
       before = unsent();
@@ -80,7 +80,7 @@ const head = (line: string, ...fields: string[]) => requestText(line, fields).sl
 const chunked = requestText('POST /pets', ['Content-Type: application/json', 'Transfer-Encoding: chunked']);
 const unread = requestText('GET /docs/scalar.js');
 
-// On a process that keeps all of it, each takes 200 MB and more, together 2 GB.
+// If a process kept all of this in memory, each attack would take at least 200 MB, and all together 2 GB.
 it.each([
   ['connections that send nothing', 6_500, ''],
   ['responses that nobody reads', 400, unread],
@@ -108,7 +108,7 @@ it.each([
 
 it('A new connection waits for a process that is busy, also behind a thousand others', async () => {
   const longest = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
-  // The queue of new connections is empty then, whatever the tests before have opened.
+  // When the response comes, no connection of an earlier test is left in the queue.
   await served();
   victim.child.kill('SIGSTOP');
   const waiting = openSockets(Math.min(1_000, longest), '127.0.0.7');

@@ -22,12 +22,12 @@ beforeAll(async () => {
   expect(created).toEqual({ id: 1, ...fields, createdAt: INSTANT });
 });
 
-/** Puts clients of the plan free into the database: what a command does is another test's concern. */
+/** Adds clients of the plan free to the database, without a command. */
 async function someClients(...names: string[]): Promise<void> {
   await database.pool.query(`INSERT INTO clients (name, plan) SELECT unnest($1::text[]), 'free'`, [names]);
 }
 
-/** An enabled one of the client of this name. @returns its id */
+/** Adds an enabled webhook of the client with this name. @returns its id */
 async function aWebhook(client: string, url = 'https://shop.example/'): Promise<string> {
   const { rows } = await database.pool.query<{ id: string }>(
     `INSERT INTO webhooks (client_id, url, enabled, secrets, created_at)
@@ -124,7 +124,7 @@ it('clients are deleted with their keys: their name is free, and their history s
   });
   expect(await json('quotas', 'top')).not.toContainEqual(expect.objectContaining({ client: 'doomed' }));
   expect(await run('clients', 'show', 'doomed')).toEqual(complaint(1, /no client named doomed/));
-  // A leaked key is still known.
+  // The key is still found, because an operator may have to look up a leaked key.
   expect(await json('keys', 'show', key)).toMatchObject({ id, client: 'doomed', state: 'revoked' });
 
   await json('clients', 'create', '--name', 'doomed');
@@ -329,7 +329,7 @@ it('a failure is JSON on standard error with --json', async () => {
   }
 });
 
-/** Runs a command in a shell, with what the line has around it. */
+/** Runs a command in a shell, with the redirections and pipes of the line. */
 function inShell(line: string) {
   const program = `"${process.execPath}" "${petstoreScript()}"`;
   const options = {

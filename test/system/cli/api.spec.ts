@@ -8,7 +8,7 @@ import { commandJson, runCommand } from './support/use-command-line';
 
 const { processes, database } = useProcesses();
 let service: ServiceProcess;
-/** Of a client in its shell. */
+/** The variables in the shell of a client. */
 let environment: { PETSTORE_KEY: string };
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const servers: Server[] = [];
 afterAll(() => servers.forEach((server) => server.close().closeAllConnections()));
 
-/** A server that is not the service, and what it was asked for. */
+/** Starts a server other than the service. @returns its URL and the requests that it gets */
 async function aServer(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -174,7 +174,7 @@ describe('petstore webhooks listen', () => {
     );
     const headers = { 'user-agent': 'petstore-webhooks/1.0', 'content-type': 'application/json' };
     expect(receiver.received).toMatchObject([{ event, headers }]);
-    // The same secret each time, so that a receiver is set up once.
+    // The secret is the same each time, so that a receiver needs to be set up only once.
     expect(isSignedBy(secretOf(printing), receiver.received[0]!)).toBe(true);
     expect(await json('GET', '/webhooks')).toEqual([]);
 
@@ -227,10 +227,10 @@ it('events --follow ends at Ctrl-C while it is still reading many new events', a
     );
   await add(1);
   const follower = new RunningCommand(['events', '--follow'], { DATABASE_URL: database.url });
-  // It shows what there is, and then follows.
+  // The follower prints the existing events before it waits for new ones.
   await until(() => follower.stdout !== '');
   const before = follower.stdout;
-  // The follower waits in its first lines until the test reads on.
+  // The follower cannot write more than its first lines until the test reads on.
   const output = follower.child.stdout;
   output.once('data', () => output.pause());
   await add(EVENTS);

@@ -127,7 +127,7 @@ describe('export', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
     expect((await run('export', '--force', file)).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe(written);
-    // Its link leads to a pipe, which has no path.
+    // /dev/stdout is a link to a pipe, which has no path.
     const noFile = complaint(1, /\/dev\/stdout is not a file\. Use - for standard output/);
     expect(await run('export', '/dev/stdout')).toEqual(noFile);
   });
@@ -144,7 +144,7 @@ it.each(['export ~/x', 'import $HOME/x', 'db copy --to ~/x'])(
 it('50 MB are imported and exported in little memory, and an interrupted export leaves no file', async () => {
   const CATEGORIES = 6_250;
   const description = '🐕'.repeat(2_000);
-  // Twice what a run needs: on a busy machine Node gives up before it has collected its garbage.
+  // A run needs half of this. On a busy machine, Node ends before it has collected its garbage.
   const inLittleMemory = ['--max-old-space-size=96'];
   const command = (args: string[], node: string[] = []) =>
     new RunningCommand(args, { DATABASE_URL: large.url }, { cwd: folder, node });
@@ -160,7 +160,7 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
 
   const exporting = command(['export', 'whole.ndjson'], inLittleMemory).end();
   const written = () => readdirSync(folder).filter((entry) => entry.startsWith('half.ndjson'));
-  // The stock is read after the categories: without it, no export ends.
+  // An export reads the stock after the categories, so it cannot end while this table is locked.
   const { ending } = await whileHeld(large.pool, 'LOCK TABLE inventory', async () => {
     const interrupted = command(['export', 'half.ndjson']);
     await until(() => written().length > 0 && statSync(path(written()[0]!)).size > 0);

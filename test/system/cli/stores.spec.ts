@@ -133,7 +133,7 @@ it('status of a store over DATABASE_URL reports its instances, and problems: an 
   const { url: DATABASE_URL, pool } = await database();
   const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
   const first = await processes.serve(named);
-  // The driver of Redis would print that this one has no password.
+  // This Redis has no password, and its driver would print a warning about that.
   const REDIS_URL = redis.url.replace('//', '//:superfluous@');
   const withRedis = await petstore(['status', '--json'], { DATABASE_URL, REDIS_URL });
   expect(withRedis).toMatchObject({ code: 0, stderr: '' });
@@ -154,7 +154,7 @@ it('status of a store over DATABASE_URL reports its instances, and problems: an 
   expect(withoutRedis.status.problems).toHaveLength(1);
   await first.end();
   expect((await status({ DATABASE_URL })).status.instances).toHaveLength(1);
-  // On a machine that has fallen silent, and on one that counts alone.
+  // One instance has not been seen for five minutes, and another one counts alone.
   await pool.query(`UPDATE instances SET host = 'elsewhere', seen_at = now() - interval '5 minutes'`);
   await another('here', true);
   const unsure = await status({ DATABASE_URL });
@@ -194,7 +194,7 @@ describe('a store with the embedded database, in use', () => {
   });
 
   it('is shown by status with its service, its data and their size, also as a table', async () => {
-    // The service listens on some free port, which the settings do not say.
+    // The service listens on a free port. The command finds it although no setting names it.
     const called = await runCommand(['api', '/pets', '-f', 'limit=1'], { ...environment, PETSTORE_KEY: key });
     expect(called).toMatchObject({ code: 0, stderr: '' });
     const { code, status: found } = await status(environment);

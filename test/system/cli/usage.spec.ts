@@ -12,7 +12,7 @@ import { complaint } from '../../support/command-line';
 import { useFolder } from '../../support/files';
 import { runCommand, useCommandLine } from './support/use-command-line';
 
-/** Nothing here comes as far as a database: this one would be refused. */
+/** The database does not exist, because none of these commands connects to one. */
 const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' };
 const run = (command: string) => runCommand(command.split(' ').filter(Boolean), environment);
 
@@ -76,7 +76,7 @@ describe('bad usage is reported in one line and exits with 2', () => {
   });
 });
 
-/** The commands that have nothing below them, each with its path, such as `keys issue`. */
+/** All commands without subcommands, each by its path, such as `keys issue`. */
 function leavesOf(command: Commander, path: string[]): { path: string; command: Commander }[] {
   if (command.commands.length === 0) {
     return [{ path: path.join(' '), command }];
@@ -178,14 +178,14 @@ describe('on a terminal', () => {
        INSERT INTO events (id, type, pet_id, data) VALUES (gen_random_uuid(), 'pet.created', 1, '{"id":1}')`,
     );
   });
-  // For each test, because its day may be a new one.
+  // Each test adds the usage of its day, because midnight may pass between two tests.
   beforeEach(() =>
     database.pool.query(
       `INSERT INTO usage_days SELECT 1, (now() AT TIME ZONE 'UTC')::date, 250 ON CONFLICT DO NOTHING`,
     ),
   );
 
-  /** What a command prints on a terminal of so many columns. */
+  /** The output of a command on a terminal with this many columns. */
   async function printed(command: string, columns = 42): Promise<string> {
     const { code, stdout, stderr } = await runCommand(command.split(' '), environment, columns);
     expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: '' });

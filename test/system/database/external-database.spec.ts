@@ -27,7 +27,7 @@ async function end(program: ChildProcess, signal: NodeJS.Signals): Promise<void>
 }
 
 let pgbouncer: ChildProcess;
-/** The server of the tests has only a Unix socket, which the user of PgBouncer may not enter. */
+/** A proxy with a TCP port for the PostgreSQL of the tests, because PgBouncer's user has no access to its Unix socket. */
 let way: TcpProxy;
 
 afterAll(async () => {
@@ -68,7 +68,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
   });
   expect(await Promise.all(turns)).toEqual(turns.map(() => [201, 200]));
   const another = await processes.serve(settings);
-  // The pooler lends the same connection to both, and to whoever asks.
+  // The pooler lends the same connection to both instances and to the command.
   const instances = async () =>
     (await commandJson<{ instances: { pid: number }[] }>(['status'], settings)).instances.map(
       ({ pid }) => pid,
@@ -78,7 +78,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
     [database.url, false],
   ] as const) {
     const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
-    // Only there each transaction sets its timeouts.
+    // Only behind a pooler does each transaction set its timeouts.
     expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
     await dataSource.destroy();
   }
@@ -99,10 +99,10 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
 
 describe('Behind a network that loses packets', () => {
   const STATEMENT_TIMEOUT_MS = 2_000;
-  /** When a connection counts as silent with this timeout; the database itself is never silent for so long. */
+  /** After this time, a connection counts as silent. The statement timeout is shorter, so the database itself answers in time. */
   const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1_000;
 
-  /** Not that of the tests' template, to which nobody may be connected while it is cloned. */
+  /** The database `postgres`, because other tests cannot clone the template while this test is connected to it. */
   const url = Object.assign(new URL(process.env.TEST_POSTGRES_URL!), { pathname: '/postgres' }).href;
   let proxy: TcpProxy;
   let dataSource: DataSource;
@@ -112,7 +112,7 @@ describe('Behind a network that loses packets', () => {
     dataSource = await connect(proxy.url);
   });
 
-  /** One connection as the service has them, which the pool does not close for want of use. */
+  /** A pool with one connection like those of the service, except that the pool does not close it when it is idle. */
   function connect(to: string): Promise<DataSource> {
     const options = dataSourceOptions(`${to}?statement_timeout=${STATEMENT_TIMEOUT_MS}`, 1);
     const extra = { ...(options.extra as object), idleTimeoutMillis: 0 };
@@ -137,12 +137,12 @@ describe('Behind a network that loses packets', () => {
   });
 
   it('A response that arrived while this process was busy does not count as silence', async () => {
-    // The proxy would be as busy as the rest of this process.
+    // The connection does not go through the proxy, because the proxy runs in this process and would be busy, too.
     const direct = await connect(url);
     expect(await direct.query('SHOW statement_timeout')).toEqual([{ statement_timeout: '2s' }]);
     const before = await session(direct);
     const answer = session(direct);
-    // Lets the statement leave, and has the answer arrive while nobody looks.
+    // The statement is sent first. Then the process is blocked, so that the answer arrives unnoticed.
     await new Promise((resolve) => setImmediate(resolve));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENCE_MS + 500);
     expect(await answer).toBe(before);
@@ -179,13 +179,13 @@ describe('With the tools of a server', () => {
   });
   afterAll(() => end(server, 'SIGINT'));
 
-  /** Runs a script as an operator does, with the tools of this server. */
+  /** Runs a script with the tools of this server, as an operator would. */
   function shell(script: string): void {
     const env = { PATH: `${bin}:${process.env.PATH}`, PGHOST: folder, PGUSER: 'postgres' };
     execFileSync('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder, env, stdio: 'pipe' });
   }
 
-  /** A block of the page on the database that begins with this command, on this server. */
+  /** The block of docs/operations/database.md that begins with this command, changed for this server. */
   function documented(command: string): string {
     return read('docs/operations/database.md')
       .split('```')
@@ -208,7 +208,7 @@ describe('With the tools of a server', () => {
     expect(whole).toHaveLength(1);
     shell(documented('pg_dump'));
     expect(await content('restored')).toEqual(whole);
-    // Tools 17 and newer write this line first, which a server 15 or 16 does not know; a newer one only may.
+    // Tools from version 17 on begin with this setting, which servers of the versions 15 and 16 do not know.
     shell('dropdb restored; createdb restored');
     const newer = `pg_restore() { echo 'SET transaction_timeout = 0;'; command pg_restore "$@"; }`;
     shell(`${newer}\n${documented('pg_restore --no-owner -f')}`);

@@ -11,7 +11,7 @@ import { HAPROXY, PROMTOOL, findProgram } from '../../support/programs';
 const SLOTS = 400;
 const PER_ADDRESS = 256;
 
-/** What an instance has received last. */
+/** The header fields of the latest request that an instance has received. */
 let seen: IncomingHttpHeaders = {};
 const instance = createServer((request, response) => {
   seen = request.headers;
@@ -24,7 +24,7 @@ afterEach(() => Haproxy.closeAll());
 afterAll(() => instance.close().closeAllConnections());
 
 it('HAProxy accepts the configuration', () => {
-  // Its warnings are of names that only a container knows.
+  // haproxy warns of names that only containers can resolve.
   const { status, stderr } = spawnSync(findProgram(HAPROXY)!, ['-c', '-f', join(ROOT, DEPLOYED)]);
   expect([status, status === 0 ? '' : stderr.toString()]).toEqual([0, '']);
 });
@@ -47,7 +47,7 @@ it('No field by which a caller claims to be forwarded reaches an instance, and n
 });
 
 it('Half-sent requests from one address take nobody else the connections', async () => {
-  // With fewer connections and more patience.
+  // The proxy has fewer connections and longer timeouts than the deployed one.
   const proxy = await Haproxy.start([port, port], (deployed) =>
     deployed
       .replace('maxconn 4096', `maxconn ${SLOTS}`)
@@ -86,7 +86,7 @@ interface Dashboard {
 }
 
 const dashboard = JSON.parse(read('docker/grafana/petstore.json')) as Dashboard;
-/** Grafana puts a value in for its variable before Prometheus reads the expression. */
+/** Replaces a variable by a value, as Grafana does before Prometheus reads the expression. */
 const panels = dashboard.panels
   .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
   .map((expression) => expression.replaceAll('$__rate_interval', '5m'));

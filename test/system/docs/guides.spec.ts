@@ -9,15 +9,15 @@ import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
 import { useService } from '../../support/use-service';
 
-/** One command of a guide, with what the guide shows of its output. */
+/** A command of a guide, with the output that the guide shows. */
 interface Step {
   line: number;
   command: string;
-  /** An `http` block: the answer of `curl -i`. A `text` block: all that is printed. Null: nothing is shown. */
+  /** An `http` block has the answer of `curl -i`, and a `text` block the whole output. Null if the guide shows no output. */
   shown: { language: string; text: string } | null;
 }
 
-/** The tour in the README and all guides, as far as they have something to run. What a block shows belongs to the command right before it. */
+/** The README and all guides that have commands. An output that a block shows is that of the command right before it. */
 function pagesWithSteps(): { name: string; steps: Step[] }[] {
   const guides = GUIDES.map((name) => ({ name: `docs/guides/${name}.md`, text: readGuide(name) }));
   return [{ name: 'README.md', text: read('README.md') }, ...guides]
@@ -25,7 +25,7 @@ function pagesWithSteps(): { name: string; steps: Step[] }[] {
     .filter(({ steps }) => steps.length > 0);
 }
 
-/** Programs that print what follows them, and the interpreter of each. */
+/** Programs whose output follows in the guide, each with its interpreter. */
 const SCRIPTS: Record<string, string> = {
   ...{ 'pages.mjs': 'node', 'pages.py': 'python3', 'send.mjs': 'node', 'send.py': 'python3' },
 };
@@ -43,15 +43,15 @@ function stepsOf(blocks: Block[]): Step[] {
 
 const folder = useFolder();
 
-/** Ends what a command printed. */
+/** A character that ends the output of each command. */
 const END = '\u0004';
 
-/** Nobody waits for long: `sleep` moves the service's clock, after the second within which limits are written. */
+/** Replaces `sleep`. It waits only for the second in which the service writes its limits, and then moves the service's clock. */
 const AS_IN_A_TEST = 'sleep() { command sleep 1; curl -s "$CLOCK/$1"; }\n';
 
 /**
- * Runs the commands of a guide one after another in one shell, in an empty folder, as a reader would.
- * @returns what each of them printed
+ * Runs all commands of a guide in one shell and an empty folder, as a reader would.
+ * @returns the output of each command
  */
 async function runGuide(steps: Step[], environment: Record<string, string>): Promise<string[]> {
   const script = steps.map(({ command }) => `${command}\nprintf '${END}'`).join('\n');
@@ -69,10 +69,10 @@ async function runGuide(steps: Step[], environment: Record<string, string>): Pro
   return printed.split(END);
 }
 
-/** What a guide leaves out: the rest of a line, or a value that is another one each time. */
+/** Stands in a guide for the rest of a line, or for a value that is different each time. */
 const LEFT_OUT = '…';
 
-/** What was printed, reduced to what the guide shows of it, and the pattern that this has to match. */
+/** The part of the output that the guide shows, and the pattern that this part must match. */
 function compared(shown: NonNullable<Step['shown']>, printed: string): [actual: string, RegExp] {
   if (shown.language === 'text') {
     return [printed.replaceAll('\r', '').trim(), patternOf(shown.text.trim())];
@@ -82,7 +82,7 @@ function compared(shown: NonNullable<Step['shown']>, printed: string): [actual: 
   const [status = '', ...fields] = head;
   const actual = [actualHead[0] ?? '', ...fields.map((field) => fieldLike(field, actualHead))];
   const wanted = [status, ...fields];
-  // Guides lay bodies out to be read; the service sends them without white space.
+  // Guides show bodies with white space, and the service sends them without.
   return body === '' ? pair(actual, wanted) : pair([...actual, bare(actualBody)], [...wanted, bare(body)]);
 }
 
@@ -90,7 +90,7 @@ function pair(actual: string[], wanted: string[]): [string, RegExp] {
   return [actual.join('\n'), patternOf(wanted.join('\n'))];
 }
 
-/** Status line and fields, and the body. */
+/** Splits a message into the lines of its head and its body. */
 function partsOf(message: string): [head: string[], body: string] {
   const text = message.replaceAll('\r', '');
   const end = text.indexOf('\n\n');
@@ -98,7 +98,7 @@ function partsOf(message: string): [head: string[], body: string] {
   return [head, end < 0 ? '' : text.slice(end).trim()];
 }
 
-/** The answer's field of the same name, which HTTP lets be written in any case. */
+/** The field of the answer with the same name. Upper and lower case of names are equal in HTTP. */
 function fieldLike(field: string, head: string[]): string {
   const name = field.slice(0, field.indexOf(':') + 1);
   const found = head.find((line) => line.toLowerCase().startsWith(name.toLowerCase()));
@@ -115,7 +115,7 @@ function patternOf(text: string): RegExp {
 }
 
 const service = useService();
-/** What moves the clock of the service by the seconds in its path. */
+/** A server that moves the clock of the service by the seconds in the path of a request. */
 const clock = createServer((request, response) => {
   service.clock.advance(Number(request.url!.slice(1)) * 1_000);
   response.end();
@@ -123,14 +123,14 @@ const clock = createServer((request, response) => {
 let CLOCK: string;
 
 beforeAll(async () => {
-  // The command line is a process of its own, and has the real time.
+  // The clock begins at the real time, because the commands of a guide run in processes with the real time.
   service.clock.set(Date.now());
   await service.app.get(SeedService).seed();
   CLOCK = `http://127.0.0.1:${await listen(clock)}`;
 });
 afterAll(() => clock.close());
 
-/** A guide that uses up a window and is banned cannot be followed again by the same client. */
+/** A guide that runs only once, because its client is banned at the end. */
 const SPENDS = 'docs/guides/limits.md';
 
 describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
@@ -141,7 +141,7 @@ describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
   beforeAll(async () => {
     const { key: KEY } = await service.issueKey({ plan: 'free' });
     for (const _time of times) {
-      // A minute in which neither this client nor this address has sent anything.
+      // All limits per minute begin anew.
       service.clock.advance(120_000);
       printed.push(await runGuide(steps, { KEY, BASE: service.url, CLOCK }));
     }
@@ -150,7 +150,7 @@ describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
   const runs = times.flatMap((time, run) => steps.map((step, index) => ({ ...step, index, run, time })));
 
   it.each(runs)('works in line $line $time time', ({ run, index, shown }) => {
-    // What follows the last command is the end of the output: a shell that broke off has printed less.
+    // Each command ends its output, so a shell that stopped early has printed fewer parts.
     expect(printed[run]).toHaveLength(steps.length + 1);
     if (shown) {
       const [actual, wanted] = compared(shown, printed[run]![index]!);
@@ -161,9 +161,9 @@ describe.each(pagesWithSteps())('$name', ({ name, steps }) => {
   });
 });
 
-/** Blocks that are run by no test: the reader's own values, and what would be installed from elsewhere. */
+/** Blocks that no test runs: they have values of the reader, or install packages. */
 const NOT_RUN = /^(export |PETSTORE_)?(BASE|KEY)=|^npm |^npx /;
-/** Programs, and the tests that run them. */
+/** The programs that this file and programs.spec.ts run. */
 const PROGRAMS = [
   ...Object.keys(SCRIPTS),
   'follow.mjs',

@@ -1,4 +1,4 @@
-// The programs that the guides show, run as they are written there.
+// Runs the programs that the guides show, as they are written there.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -34,7 +34,7 @@ function start(args: string[], env: NodeJS.ProcessEnv): () => string[] {
   return () => printed.split('\n').slice(0, -1);
 }
 
-/** A script that skips these pauses of the program after it, and prints each; fetch has timers of its own. */
+/** A script after which a program skips and prints pauses of these lengths. Other timers, such as those of `fetch`, work as usual. */
 const skipping = (...pausesMs: number[]) => `const later = setTimeout;
   globalThis.setTimeout = (work, ms, ...rest) =>
     [${pausesMs.join()}].includes(ms) ? console.log('pause', ms / 1_000) || later(work, 0) : later(work, ms, ...rest);`;
@@ -43,7 +43,7 @@ describe('Following the feed', () => {
   it('prints every event, one after another, and waits for the next', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
     const lines = start(['follow.mjs'], { BASE: service.url, KEY: key });
-    // Nobody knows when it has its first place in the feed.
+    // The program does not print when it has read the end of the feed, so the test creates pets until it prints one.
     await until(async () => {
       await arrange.pet();
       return lines().some((line) => line.startsWith('pet.created'));
@@ -54,7 +54,7 @@ describe('Following the feed', () => {
     }
   });
 
-  /** Every answer seems to come at once. */
+  /** Skips the pauses of the program, and stops its time, so that every answer seems to come at once. */
   const HURRIED = `${skipping(1_000, 5_000, 7_000, 120_000)} performance.now = () => 0;`;
   const HURRIED_PROGRAM = ['--import', `data:text/javascript,${encodeURIComponent(HURRIED)}`, 'follow.mjs'];
 
@@ -150,7 +150,7 @@ exec(open('send.py').read())`,
   },
 );
 
-/** They call what a guide shows, each time with headers, a body, a secret and a time, and print the event's type or what is wrong. */
+/** Programs that call the function of a guide with headers, a body, a secret and a time. They print the type of the event, or the error. */
 const CHECKS = {
   'check.mjs': `import { verify } from './verify.mjs';
     for (const [headers, body, secret, now] of JSON.parse(process.argv[2]))
@@ -229,7 +229,7 @@ it.each(LANGUAGES)(
 );
 
 it('The receiver accepts signed deliveries, and refuses others with the reason in its log', async () => {
-  /** Starts it on a free port, and waits until it listens. */
+  /** Starts the receiver on a free port, and waits until it listens. */
   async function receive(secret?: string) {
     const lines = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
     await until(() => lines().length > 0);
@@ -249,7 +249,7 @@ it('The receiver accepts signed deliveries, and refuses others with the reason i
   const receiver = await receive(body.secret);
   await refused(receiver, 'The timestamp');
   await caller.patch(`/webhooks/${body.id}`, { url: receiver.url });
-  // The receiver has the system's clock, and refuses what is older than five minutes by it.
+  // The receiver uses the clock of the system, and refuses events that are older than five minutes.
   service.clock.set(Date.now());
   const pet = await arrange.pet();
   await until(() => receiver.lines().includes(`pet.created ${JSON.stringify(pet)}`));

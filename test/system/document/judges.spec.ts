@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { read } from '../../support/files';
 
-/** Each line, in place of the first one like it, breaks one of the rules that redocly.yaml adds to Redocly's own. */
+/** Lines that break a rule of redocly.yaml. Each one replaces the first line of the document that is like it. */
 const PLANTED: [rule: string, line: RegExp, replacement: string][] = [
   ['arrays-are-bounded', /\n +maxItems: .+/, ''],
   ['strings-are-bounded', /\n +maxLength: .+/, ''],

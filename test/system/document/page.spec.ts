@@ -7,7 +7,7 @@ import { listen, until } from '../../support/eventually';
 import { CHROMIUM, findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
 
-/** A name of this machine that the browser does not treat as its own, as it would treat 127.0.0.1. */
+/** A name of this machine. The browser treats the name like any other host, which it does not do with 127.0.0.1. */
 const HOST = 'petstore.test';
 const QUIET = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'];
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -17,7 +17,7 @@ const PHONE = { ...WIDE, viewport: { width: 390, height: 844 }, isMobile: true, 
 const { service, arrange } = useStore({ settings: { trustProxy: ['127.0.0.1'] } });
 let browser: Browser;
 let page: Page;
-/** What the browser complained of, and what it asked other hosts for, in the test that runs. */
+/** Errors and warnings of the browser, and its requests to other hosts, in the present test. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const addressOf = (path: string, port = service.port) => `http://${HOST}:${port}${path}`;
 
-/** Opens a page in a window of its own, with a profile that is empty. */
+/** Opens a page in a new window with an empty profile. */
 async function open(window: BrowserContextOptions, path: string, port = service.port): Promise<void> {
   page = await browser.newPage(window);
   page.setDefaultTimeout(90_000);
@@ -54,7 +54,7 @@ const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 async function expectAccessible(name: string, runOnly = RULES): Promise<void> {
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
-  // A change of colours passes through colours between the two, even where it takes no time: it ends with a frame.
+  // A change of colours has intermediate colours until the next frame, so this waits until no animation is left.
   await page.evaluate(
     `new Promise(function settle(done) {
        document.getAnimations().length === 0 ? done() : requestAnimationFrame(() => settle(done));
@@ -67,7 +67,7 @@ async function expectAccessible(name: string, runOnly = RULES): Promise<void> {
 describe('Below a prefix that a proxy removes', () => {
   const proxy = createServer((incoming, response) => {
     const { method } = incoming;
-    // Without it, Swagger UI would send requests to the root of the host.
+    // Without this header field, Swagger UI would send requests to the root of the host.
     const headers = { ...incoming.headers, 'x-forwarded-prefix': '/shop' };
     const path = incoming.url!.replace(/^\/shop/, '');
     const passed = request({ port: service.port, path, method, headers }, (answer) => {
@@ -97,12 +97,12 @@ describe('Below a prefix that a proxy removes', () => {
     };
     const groups = tagGroups.flatMap(({ name, tags }) => [name, ...tags]);
     expect(contents.split('\n').filter((line) => groups.includes(line))).toEqual(groups);
-    // Where it is turned off.
+    // For GET, the document turns the button off.
     expect(await tried('GET /store/orders').isHidden()).toBe(true);
-    // Light or dark is chosen once for all pages; Scalar itself breaks no rule that this page could keep.
+    // The choice between light and dark colours holds for all pages.
     await page.evaluate(AXE);
     await expectAccessible('the reference, light');
-    // A link leads right below the header, which is 50 pixels high.
+    // A link scrolls its target to just below the header, which is 50 pixels high.
     const { y } = (await operation('POST /store/orders').getByRole('heading').first().boundingBox())!;
     expect(y).toBeGreaterThan(50);
     expect(y).toBeLessThan(110);
@@ -126,10 +126,10 @@ describe('Below a prefix that a proxy removes', () => {
     const { 'x-api-key': sent, 'idempotency-key': once } = await (await answer).request().allHeaders();
     expect([sent, once]).toEqual([key, undefined]);
     await panel.getByText('201 Created').waitFor();
-    // The button that closes the panel stands at the same place.
+    // The button for colours is hidden, because the button that closes the panel has the same place.
     expect(await page.locator('.site button').isHidden()).toBe(true);
 
-    // What stands in the editor is sent, however soon after it is typed.
+    // The request has the text of the editor, even if it is sent right after typing.
     const editor = panel.locator('.cm-content').first();
     for (const [index, press] of [send, () => page.keyboard.press('Control+Enter')].entries()) {
       const body = `{"petId": ${pets[index + 1]!.id}}`;
@@ -141,7 +141,7 @@ describe('Below a prefix that a proxy removes', () => {
       expect((await request).postData()).toBe(body);
       await panel.getByText(`"petId": ${pets[index + 1]!.id},`).waitFor();
     }
-    // So is a character that is deleted and typed again.
+    // The request also has a character that was deleted and typed again.
     await page.keyboard.press('Backspace');
     await page.keyboard.type('}');
     const repeated = page.waitForRequest(addressOf('/shop/store/orders', port));
@@ -157,7 +157,7 @@ describe('Below a prefix that a proxy removes', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.viewport.width);
     const statuses = shown.getByRole('tablist').last();
     expect(await statuses.evaluate((list) => list.scrollWidth - list.clientWidth)).toBe(0);
-    // The name of a plan stands in one line.
+    // The name of a plan fits on one line.
     expect((await page.getByText('business', { exact: true }).boundingBox())!.height).toBeLessThan(50);
     expect(await shown.innerText()).toContain(`curl -i -X POST ${addressOf('/shop/webhooks', port)}`);
     expect(await shown.getByText('experimental', { exact: true }).count()).toBe(1);
@@ -186,7 +186,7 @@ describe('Below a prefix that a proxy removes', () => {
     await page.locator('.opblock').first().waitFor();
     expect(page.url()).toBe(addressOf('/shop/swagger', port));
     expect(await page.locator('.opblock').count()).toBe(operations.length);
-    // A group without operations is no section.
+    // Swagger UI shows no section for a group without operations.
     expect(await page.locator('.opblock-tag').count()).toBe(
       new Set(operations.flatMap(({ tags }) => tags)).size,
     );
@@ -261,7 +261,7 @@ describe('Swagger UI', () => {
       expect(await focused()).toBe('Value of apiKey');
       for (let tabs = 0; tabs < 8; tabs++) {
         await page.keyboard.press('Tab');
-        // From the last button, the focus goes to the browser itself.
+        // After the last button, the browser itself gets the focus, and the page has none.
         expect(await page.evaluate("document.activeElement.matches('body, dialog *')")).toBe(true);
       }
       await page.keyboard.press('Escape');
@@ -399,7 +399,7 @@ describe('A guide', () => {
       await page.emulateMedia({ colorScheme: 'light' });
       await expectAccessible(name);
       await page.emulateMedia({ colorScheme: 'dark' });
-      // These two have all that guides are made of: tables, and code in every language.
+      // These two guides have tables, and code in every language.
       if (['getting-started', 'events'].includes(name)) await expectAccessible(`${name}, dark`, COLOURS);
     }
     // 320 pixels is the least width that WCAG asks for.

@@ -9,9 +9,9 @@ import { useStore } from '../../support/use-service';
 
 const servers = new EmbeddedServers();
 const folder = servers.path('store');
-/** A PostgreSQL of this test's own, which comes back at the same address. */
+/** A PostgreSQL for these tests alone. When it starts again, it has the same address. */
 let postgres: EmbeddedPostgres;
-/** Categories whose creation was answered 201, and answered 503. */
+/** How many requests for a new category were answered 201, and how many 503. */
 const created = { confirmed: 0, unavailable: 0 };
 
 const startPostgres = async () =>
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const probe = async (name: 'live' | 'ready') => (await fetch(`${service.url}/health/${name}`)).status;
 
-/** Writes, with a pause only after a failure, until the work is over; whatever is answered is a success, or 503 with Retry-After. */
+/** Creates categories until the work is over. Every answer must be 201, or 503 with Retry-After. */
 async function whileWriting(work: () => Promise<unknown>): Promise<void> {
   let isOver = false;
   const write = async () => {
@@ -38,7 +38,7 @@ async function whileWriting(work: () => Promise<unknown>): Promise<void> {
       } else {
         created.unavailable += 1;
         expect([status, headers.has('retry-after')]).toEqual([503, true]);
-        // The next attempt would most likely fail as well, and take the processor from the database's start.
+        // An attempt at once would most likely fail, too, and take processor time from the start of the database.
         await sleep(50);
       }
     }
@@ -71,18 +71,18 @@ it('While PostgreSQL is stopped, every request with a key is 503 with Retry-Afte
   const known = service.callerWith(key);
   expect(await statuses(known, 5)).toEqual(Array<number>(5).fill(200));
   await postgres.stop();
-  // Until the loss was noticed, keys that were read before are still believed.
+  // Until the service notices the loss, it accepts keys that it has read before.
   await eventually(async () => expect(await probe('ready')).toBe(503));
   expect(await probe('live')).toBe(200);
   for (const [method, target, body] of REQUESTS) {
-    // Nobody can check this key.
+    // The service cannot look up this key.
     const answer = await unknown.send(method, target, body);
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable', status: 503 } });
     expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(answer.headers.get('x-ratelimit-remaining')).toMatch(/^\d+$/);
   }
   expect(await statuses(known, 20)).toEqual(Array<number>(20).fill(503));
-  // That there is none, or a mistyped one, needs no database.
+  // The service refuses a missing or mistyped key without the database.
   for (const stranger of [service.anonymous(), service.anonymous().with({ 'X-API-Key': 'psk_live_x' })]) {
     expect((await stranger.get('/pets')).status).toBe(401);
   }
@@ -114,7 +114,7 @@ it('When PostgreSQL is killed, or its sessions are ended, requests are served ag
       await untilServed();
     });
   }
-  // A commit whose confirmation was lost is answered 503 and may have happened.
+  // If the confirmation of a commit is lost, the answer is 503, although the category may exist.
   const [row] = await inDatabase<{ count: number }>('SELECT count(*)::int FROM categories');
   expect(created.confirmed).toBeGreaterThan(0);
   expect(row!.count).toBeGreaterThanOrEqual(created.confirmed);

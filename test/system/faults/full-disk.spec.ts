@@ -7,20 +7,20 @@ import { embeddedUrl } from '../../support/embedded-servers';
 import { unlimitedKey } from '../../support/command-line';
 import { until } from '../../support/eventually';
 
-/** An empty store takes half of it. */
+/** The size of the disk. An empty store takes half of it. */
 const MEBIBYTES = 128;
 const DESCRIPTION = 'x'.repeat(2_000);
 
 /**
- * A command line which mounts a file system of limited size on a folder for the program that follows, and for nobody
- * else: it goes with the program, however that ends.
+ * The beginning of a command line that mounts a small file system on a folder. Only the program after it sees this file system,
+ * which is removed when the program ends.
  */
 function onSmallDisk(folder: string): string[] {
   const mount = `mount -t tmpfs -o size=${MEBIBYTES}m,mode=0755 petstore "$0" && exec "$@"`;
   return ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', mount, folder];
 }
 
-/** Only root can mount, and not in every container. */
+/** Skips tests if mounting fails, because only root can mount, and not in every container. */
 const [program, ...args] = [...onSmallDisk('/mnt'), 'true'];
 const itOnSmallDisk = spawnSync(program!, args).status === 0 ? it : it.skip;
 
@@ -35,14 +35,14 @@ beforeAll(async () => {
 });
 afterAll(() => processes.clear());
 
-/** Where others find what the service has on its disk. */
+/** The path by which other processes reach a file on the disk of the service. */
 const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, processes.path('disk', name));
 const url = () => embeddedUrl(onDisk('store'));
 const create = () => service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
 
 function fillDisk(): void {
   const ballast = fs.openSync(onDisk('ballast'), 'a');
-  // Smaller and smaller, so that not a page of it is left.
+  // The writes become smaller until not even a page is free.
   for (let size = 1_048_576; size >= 512;) {
     try {
       fs.writeSync(ballast, Buffer.alloc(size));
@@ -81,11 +81,11 @@ itOnSmallDisk(
     fs.rmSync(onDisk('ballast'));
     await until(async () => (await tryToCreate()) === 201);
     for (const id of acknowledged) expect(await statusOf(`/categories/${id}`)).toBe(200);
-    // Every 500 is logged with its reason.
+    // Every 500 leaves its reason in the log.
     expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
 
     fillDisk();
-    // Each change of the log's file asks for the next one; there is room for those that were made ahead only.
+    // Each statement needs the next file of PostgreSQL's log. On a full disk, only files that exist already can be used.
     const nextFile = `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fill', 'x')`;
     const address = url();
     await until(async () => {

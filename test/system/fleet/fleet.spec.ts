@@ -12,28 +12,28 @@ import { InsistentOrders } from './support/insistent-orders';
 
 const SIZE = 3;
 const STOCK = 1_000_000;
-/** Of a load that is steady while instances stop and start, and leaves them the processors. */
+/** The pause after each order. The load is steady, and leaves the processors to instances that stop and start. */
 const PAUSE_MS = 150;
 
 const { processes, database } = useProcesses('template1');
 const redis = useRedis();
 let environment: Record<string, string>;
-/** Real processes with the real time, over one PostgreSQL and one Redis. */
+/** Processes with the real time, which share one PostgreSQL and one Redis. */
 let instances: ServiceProcess[];
 let contract: DocumentContract;
 let key: string;
 
-/** Starts an instance, by default on a port that it can be started on again. */
+/** Starts an instance, by default on a free port that no other program gets while the instance is stopped. */
 const start = async (port?: number) =>
   processes.serve({ ...environment, PORT: String(port ?? (await freePort())) });
 
 beforeAll(async () => {
-  // No test takes Redis away, so no instance ever counts alone, however long Redis takes.
+  // Redis always runs here, so that no instance may count alone, even if Redis is slow.
   const REDIS_URL = `${redis.url}?commandTimeout=120000`;
   const shared = { DATABASE_URL: database.url, REDIS_URL, INSTANCES: String(SIZE) };
   const SHUTDOWN_DELAY = documentedShutdownDelay();
   environment = { ...shared, ...LOOPBACK_WEBHOOKS, SHUTDOWN_DELAY, TRUST_PROXY: '127.0.0.1' };
-  // All at once on an empty database: one of them migrates, and none adds example data to an external database.
+  // All instances start at once on an empty database. One of them migrates it, and none adds example data, because it is external.
   instances = await Promise.all(Array.from({ length: SIZE }, () => start()));
   const count = 'SELECT ((SELECT count(*) FROM pets) + (SELECT count(*) FROM clients))::int AS rows';
   expect(await inDatabase(count)).toEqual({ rows: 0 });
@@ -41,7 +41,7 @@ beforeAll(async () => {
   contract = DocumentContract.forDocument(await (await fetch(`${instances[0]!.url}/openapi.json`)).text());
   key = await unlimitedKey(database.url);
 });
-// A test that ends an instance starts no new one, which no other test may need.
+// A test that ends an instance does not replace it, because the next test may not need it. So each test starts the missing ones.
 beforeEach(async () => {
   const missing = Array.from({ length: SIZE - instances.length }, () => start());
   instances.push(...(await Promise.all(missing)));
@@ -58,7 +58,7 @@ async function inDatabase(sql: string): Promise<unknown> {
   return (await database.pool.query<Record<string, unknown>>(sql)).rows[0];
 }
 
-/** Whether an instance waits for what the test has locked. */
+/** A row if an instance waits for a lock of the test, and undefined otherwise. */
 const isHeld = () =>
   inDatabase(
     `SELECT FROM pg_stat_activity AS waiting, pg_stat_activity AS holder
@@ -75,7 +75,7 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   orders.start();
   await until(() => orders.booked.length >= 20);
   const { held } = await whileLocked(database.pool, petId, async () => {
-    // Of the first instance, which is the one that is killed.
+    // The next order goes to the first instance, which is killed.
     turn = 0;
     const placed = orders.place('held');
     await until(async () => (await isHeld()) !== undefined);
@@ -90,7 +90,7 @@ test('when one is killed while it works, nothing acknowledged is lost or done tw
   expect(orders.interruptions.filter((status) => status !== 0 && status !== 503)).toEqual([]);
   await orders.expectBooked(database.pool, STOCK);
 
-  // What the killed process was sending is left to another one when its lease is over; here that is now.
+  // Another instance takes over the deliveries of the killed one when their lease has ended. The test ends it now.
   await database.pool.query(
     'UPDATE webhook_deliveries SET leased_until = now() WHERE leased_until IS NOT NULL',
   );
@@ -109,7 +109,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   const proxy = await Haproxy.start(ports);
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
-  // A client of its own: the Idempotency-Keys of those above are used.
+  // Another client, because the test above has used the Idempotency-Keys of the first one.
   const another = await keyOf(database.url, 'rolling', 'enterprise', 1_000_000);
   const orders = new InsistentOrders(() => proxy.url, another, petId, PAUSE_MS);
   const more = async (count: number) => {
@@ -121,13 +121,13 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   for (const [index, name] of (['one', 'two'] as const).entries()) {
     const service = behind[index]!;
     service.child.kill('SIGTERM');
-    // A balancer has seen it while it still answers.
+    // The instance still answers when it says that it is not ready, so that a balancer notices.
     await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
     await proxy.sees(name, 'DOWN');
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     expect(await service.ending).toEqual({ code: 0, signal: null });
     await more(25);
-    // The other one is then stopped while the new one serves.
+    // The new instance must serve before the other one is stopped.
     if (name === 'one') {
       instances.push(await start(ports[index]));
       await proxy.sees(name, 'UP');
@@ -135,7 +135,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   }
   await orders.stop();
 
-  // Of each request that did not end as it should, haproxy's log says who ended it.
+  // For each request that did not end normally, the log of haproxy has four letters that say which side ended it.
   const ended = proxy.log
     .split('\n')
     .filter((line) => / instances\/.* [A-Z][\w-]{3} \d+\/\d+\/\d+\/\d+\/\d+ /.test(line));

@@ -5,11 +5,11 @@ import { createLogger, endLog } from '../../../src/runtime/logging';
 import { until } from '../../support/eventually';
 import { useFolder } from '../../support/files';
 
-/** The pipes stay open, because a logger goes on flushing for as long as its process lives. */
+/** The folder of all pipes. They stay open, because a logger flushes as long as its process runs. */
 const directory = useFolder();
 let pipes = 0;
 
-/** A pipe of its own, and what ends its reader. */
+/** Creates a pipe, and opens both of its ends. */
 function openPipe(flags = constants.O_NONBLOCK): { writing: number; reading: number } {
   const pipe = join(directory, `pipe-${(pipes += 1)}`);
   execFileSync('mkfifo', [pipe]);
@@ -24,7 +24,7 @@ interface Line {
 
 const buffer = Buffer.alloc(1 << 16);
 
-/** What waits to be read; nothing when nothing waits. */
+/** Reads the bytes that wait in the pipe; an empty text if there are none. */
 function readSome(reading: number): string {
   try {
     return buffer.toString('latin1', 0, readSync(reading, buffer));
@@ -61,7 +61,7 @@ it('a log is written to its end, or abandoned there when its disk is full, or it
   for (const writing of [openSync('/dev/full', 'w'), gone.writing, stalled.writing]) {
     await end(writing, 'x'.repeat(1_000_000));
   }
-  // The logger would try for ever, and keep this process from ending.
+  // Otherwise the logger would try for ever, and this process would not end.
   await readUntil(stalled.reading, (output) => output.endsWith('}\n'));
 });
 

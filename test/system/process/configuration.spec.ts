@@ -53,7 +53,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
 
   beforeAll(async () => {
     const lookups = join(processes.folder('names'), 'lookups.js');
-    // Both have the form of a system with IPv4 and IPv6, which not every machine has.
+    // The name has two addresses, as on a system with IPv4 and IPv6. Both are IPv4, because not every machine has IPv6.
     const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
     writeFileSync(
       lookups,
@@ -65,7 +65,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
     );
     metricsPort = await freePort();
     const { hostname, port, username, password, pathname } = new URL(database.url);
-    // Of the variables of libpq only those count that complete the URL.
+    // Only the variables of libpq that complete the URL have an effect.
     const libpq = {
       PGHOST: decodeURIComponent(hostname),
       PGPORT: port,
@@ -109,7 +109,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
       Number(/^petstore_http_connections (\d+)$/m.exec(await (await metrics()).text())![1]);
     await until(async () => (await accepted()) === 60);
     connections.forEach((connection) => connection.destroy());
-    // The other tests need some.
+    // Other tests need free connections.
     await until(async () => (await accepted()) < 60);
   });
 
@@ -132,14 +132,14 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
     expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const input = await answer.text();
     expect(input).toMatch(/^process_cpu_seconds_total \d[^]*^petstore_http_connections \d/m);
-    // The names of the service's metrics follow the rules of Prometheus.
+    // promtool checks that the names of metrics follow the rules of Prometheus.
     const { stderr } = spawnSync(findProgram(PROMTOOL)!, ['check', 'metrics'], { input, encoding: 'utf8' });
     expect(stderr.split('\n').filter((line) => line.startsWith('petstore_'))).toEqual([]);
   });
 });
 
 describe('.env', () => {
-  /** What the file in a folder sets, read as a process in that folder does. */
+  /** The setting that the .env file of a folder has, as a process in that folder reads it. */
   function read(folder: string): string | undefined {
     const before = process.cwd();
     process.chdir(folder);
@@ -199,7 +199,7 @@ describe('.env', () => {
     expect(() => read(lost)).toThrow('.env cannot be read: ENOENT');
     for (const line of ['TEST_SETTING: ä', ' export   TEST_SETTING=ä', 'TEST_SETTING ä']) {
       writeFileSync(join(unread, '.env'), `# TEST_SETTING\n${line}\n`);
-      // Node 22 reads the second of these lines, and Node 20 does not.
+      // Node 22 can read the second of these lines, and Node 20 cannot.
       if (parseEnv(line).TEST_SETTING === undefined) {
         expect(() => read(unread)).toThrow('.env cannot be read: write TEST_SETTING=…');
       } else {

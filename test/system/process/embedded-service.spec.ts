@@ -8,7 +8,7 @@ import { RawConnection, requestText } from '../../support/raw-http';
 import { freePort } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
-/** The variables that name another database than the service's. */
+/** Variables of libpq that name another database than the embedded one. */
 const ELSEWHERE = {
   PGHOST: '/nowhere',
   PGPORT: '1',
@@ -24,7 +24,7 @@ const environment: Record<string, string> = processes.embedded();
 let first: ServiceProcess;
 let key: string;
 
-/** Runs a command that has to succeed, and reads what it printed as JSON. */
+/** Runs a command with --json, which must succeed. @returns the value that it prints */
 async function run<Printed>(command: string, variables = environment): Promise<Printed> {
   const { code, stdout, stderr } = await petstore([...command.split(' '), '--json'], variables);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -33,7 +33,7 @@ async function run<Printed>(command: string, variables = environment): Promise<P
 
 beforeAll(async () => {
   environment.PORT = String(await freePort());
-  // For the embedded database, no variable of libpq counts.
+  // Variables of libpq have no effect on the embedded database.
   const withVariables = { ...environment, ...ELSEWHERE, ...WITHOUT_EFFECT };
   first = await processes.serve(withVariables);
   ({ key } = await run<{ key: string }>('keys issue demo', withVariables));
@@ -64,7 +64,7 @@ describe('a service on an embedded database', () => {
 
   it('leaves nothing behind if its terminal is closed during its start', async () => {
     let service: ServiceProcess;
-    // Once more when the start was faster.
+    // If the service was ready before the signal, the test tries again.
     do {
       service = processes.launch(environment);
       await until(() => processes.postmaster() !== undefined);
@@ -84,7 +84,7 @@ describe('a service on an embedded database', () => {
       return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
     };
     const service = await processes.serve({ ...environment, LOG_LEVEL: 'info' }, { group: true });
-    // Such a start logs nothing else, such as a line of Nest for each route.
+    // The start logs nothing else, above all no line of Nest for each route.
     const messages = service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
     expect(messages.filter((text) => !/^((Server l|L)istening |Pet Store is ready\.)/.test(text))).toEqual(
       [],
@@ -96,7 +96,7 @@ describe('a service on an embedded database', () => {
     const begun = await connection();
     const body = '{"name": "Late", "categoryId": 1}';
     begun.write(postOf(body, 'Expect: 100-continue'));
-    // The interim response says that the request has arrived.
+    // The interim response shows that the service has received the request.
     expect((await begun.answer()).status).toBe(100);
     begun.write(body.slice(0, 5));
     process.kill(-service.child.pid!, 'SIGINT');
@@ -118,7 +118,7 @@ describe('a service on an embedded database', () => {
     const answer = await service.send(key, 'GET', '/pets?limit=1');
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     await expectStopped(service, () => {
-      // What comes within half a second of the first is taken for the same one, passed on by a shell.
+      // The service ignores signals within half a second after the first one, because a shell may send the first one twice.
       const again = setInterval(() => service.child.kill('SIGTERM'), 100);
       service.child.once('exit', () => clearInterval(again));
     });

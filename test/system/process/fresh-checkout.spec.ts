@@ -35,13 +35,13 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   process.kill(-started.pid!, 'SIGINT');
   await once(started, 'close');
 
-  // Later edits are built by the next `npm start`, and commands need not be able to write.
+  // A command neither builds later edits, which only `npm start` does, nor needs to write into the checkout.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
   letOthersRead(checkout);
   const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   for (const [args, printed] of [
     ['-v', /^1\.0\.0\n$/],
-    // The help names the program as it was called.
+    // The help shows the command line by which the program was called.
     ['keys issue --help', /^Usage: node \S+petstore\.js keys issue \[options\] <client>\n/],
   ] as const) {
     const command = [petstoreScript(checkout), ...args.split(' ')];

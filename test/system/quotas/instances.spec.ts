@@ -25,25 +25,25 @@ import { createTestDatabase } from '../../support/test-database';
 import { useInstances } from '../../support/use-service';
 
 const LIMIT = 20;
-/** Of the limit, for either of the two instances. */
+/** The part of the limit that each of the two instances may use alone. */
 const SHARE = 10;
 const LIMITED = { perMinute: LIMIT, perDay: 1_000 };
 
 const redis = useRedis();
-/** The way of either instance to Redis, which runs on and keeps what it knows when they are cut off. */
+/** The proxies through which the instances reach Redis. Redis runs on with its data if they break the connections. */
 let ways: [TcpProxy, TcpProxy];
 
 beforeAll(async () => {
   ways = [await TcpProxy.start(redis.url), await TcpProxy.start(redis.url)];
 });
 
-/** In this process, over one database and one Redis, with clocks that stand still. */
+/** Two instances in this process, which share one database and one Redis, and whose clocks stand still. */
 const services = useInstances(
   ...[0, 1].map((at) => () => ({ settings: { redisUrl: ways[at]!.url, instances: 2 } })),
 ) as [TestService, TestService];
-// An outage within a minute of another one is taken for the same.
+// Two outages within a minute would be taken for one.
 beforeEach(() => advance(2 * MINUTE));
-// A test that fails leaves the others their Redis.
+// Redis is restored even after a failed test.
 afterEach(async () => {
   redis.resume();
   await Promise.all(ways.map((way) => way.restore()));
@@ -52,23 +52,23 @@ afterAll(() => Promise.all(ways.map((way) => way.close())));
 
 const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
 
-/** Whether each instance counts alone. */
+/** For each instance, true if it counts alone. */
 const degraded = () => services.map(({ app }) => app.get(QuotaCounters).isDegraded);
 
-/** A new client, with a caller for either instance. */
+/** Creates a client, with a caller for each instance. */
 async function aClient(options: KeyOptions = {}) {
   const { key, keyId, client } = await services[0].issueKey(options);
   const { id: clientId } = await services[0].app.get(ClientsService).get(client);
   return { clientId, key, keyId, callers: services.map((service) => service.callerWith(key)) };
 }
 
-/** Resolves when the instance counts alone. */
+/** Cuts an instance off from Redis, and waits until it counts alone. */
 async function loseRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].refuse();
   await until(() => degraded()[instance]!);
 }
 
-/** Resolves when the instance counts together with the other one. */
+/** Connects an instance to Redis again, and waits until it counts there. */
 async function findRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].restore();
   await until(() => !degraded()[instance]);
@@ -84,17 +84,17 @@ async function statusesOf(callers: ApiCaller[]): Promise<number[]> {
   return Promise.all(callers.map(async (caller) => (await caller.get(COUNTED)).status));
 }
 
-/** Waits, in real time, until both instances answer so. */
+/** Waits, in real time, until both instances answer with this status. */
 async function bothAnswer(callers: ApiCaller[], status: number): Promise<void> {
   await until(async () => (await statusesOf(callers)).every((one) => one === status));
 }
 
 const quotas = () => services[0].app.get(QuotasService);
 
-/** Writes down what was counted. */
+/** Writes the counts of both instances to the database. */
 const flush = () => Promise.all(services.map(({ app }) => app.get(QuotaRecords).flush()));
 
-/** How many requests of so many are let through. */
+/** Sends this many requests. @returns how many are allowed */
 async function allowed(caller: ApiCaller, requests: number): Promise<number> {
   return (await statuses(caller, requests)).filter((status) => status === 200).length;
 }
@@ -129,7 +129,7 @@ test('an instance that has lost Redis counts its share from what that last had l
   ]);
   await loseRedis(1);
   expect(degraded()).toEqual([false, true]);
-  // Nobody is refused who was not, and a spent minute stays spent.
+  // Alone, the instance allows its share to a client that was not refused before, and nothing to one that has used up its minute.
   expect([await allowed(there, SHARE + 3), await allowed(spending[1]!, 1)]).toEqual([SHARE, 0]);
   expect(await allowed(here, LIMIT)).toBe(LIMIT - 5);
   await findRedis(1);
@@ -163,7 +163,7 @@ test('repeated short outages of Redis give no client more than its daily limit',
       while ((await caller.get(COUNTED)).status === 200) total += 1;
     }
   });
-  // Redis has also counted the two requests that it answered too late, or has lost them with their connections.
+  // If Redis has counted the two requests that it answered too late, the total is 98. If they were lost with their connections, it is 100.
   expect([98, 100]).toContain(total);
 });
 
@@ -223,7 +223,7 @@ test('what the instances have allowed alone counts in Redis from their return on
       passed.push(answers.flat().filter((status) => status !== 429).length);
     };
     for (const pauseMs of [50_000, 0]) {
-      // Both instances know the minute, which begins now, before they are alone.
+      // Both instances learn of the minute, which begins now, before they count alone.
       await send(1);
       advance(pauseMs);
       await withoutRedis(() => send(limit / 2 + 1));
@@ -263,7 +263,7 @@ test('two stores on one Redis share neither counts nor bans, also if one was mad
   const strict = { perMinute: 2, perDay: 1_000 };
   const first = await aClient(strict);
   const database = await createTestDatabase();
-  // The next ids of the second store are those of the client and its key in the first one.
+  // The next client and key of the second store get the same ids as those of the first store.
   await database.pool.query(
     `UPDATE store_identity SET id = gen_random_uuid();
      SELECT setval(pg_get_serial_sequence('clients', 'id'), ${first.clientId}, false),
@@ -294,7 +294,7 @@ test('a key that replaces a banned one inherits the ban', async () => {
 test('a reset restarts both windows on both instances, once', async () => {
   const { clientId, callers } = await aClient({ plan: 'enterprise', perMinute: 5, perDay: 8 });
   for (const caller of callers) await statuses(caller, 6);
-  // Resetting carries the time of the clock, and the first of two resets of one moment is all there is.
+  // A reset has the time of the clock. A second reset with the same time would have no effect.
   advance(1_000);
   await quotas().reset(clientId);
   const isFull = { minute: { remaining: 5 }, day: { remaining: 8 } };
@@ -313,7 +313,7 @@ describe('an earned ban', () => {
       (entry) => entry.keyId === keyId && entry.action === 'key.banned',
     );
 
-  /** Asks for as long as it takes to be banned, and then some more. */
+  /** Sends requests until the caller is banned, and then two more. */
   async function beBanned(caller: ApiCaller): Promise<void> {
     await caller.get(COUNTED);
     await earnBan(caller, ...services);
@@ -335,7 +335,7 @@ describe('an earned ban', () => {
     expect(await entries(keyId)).toMatchObject([first]);
 
     advance(BAN_MS);
-    // A ban lasts longer than an instance takes to read the key again, with the ban.
+    // In real time, an instance would have read the key again, with its ban, long before the ban ends.
     const request = { raw: { rawHeaders: ['X-API-Key', key] } } as FastifyRequest;
     await services[0].app.get(Authenticator).confirm(request);
     await beBanned(callers[0]!);

@@ -18,7 +18,7 @@ import { patient, RedisOnClock } from '../../support/redis-clock';
 import { RedisServer, freePort, useRedis } from '../../support/redis-server';
 import { TcpProxy } from '../../support/tcp-proxy';
 
-/** A database that remembers nothing: every history starts anew. */
+/** Stands in for the records in the database. It keeps nothing, so that every history begins without counts. */
 const FORGETFUL = {
   count: () => undefined,
   saveBan: () => undefined,
@@ -41,7 +41,7 @@ async function startCounters(url: string, clock: ManualClock, instances = 2): Pr
 const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 let clients = 0;
 
-/** Of limits without a day an address, otherwise a client. */
+/** A new address if the limits have none per day, and otherwise a new client with a key. */
 function aClient(limits: Limits): LimitSubject {
   clients += 1;
   const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
@@ -55,12 +55,12 @@ const clock = new ManualClock(START);
 const server = useRedis();
 afterEach(() => Promise.all(started.splice(0).map((counters) => counters.onApplicationShutdown())));
 
-/** The ends of a series and of its notice, of windows, bans and forgiveness, and the moments around them. */
+/** Pauses that end a series of refusals, a window, a ban or its level, each also a millisecond shorter and longer. */
 const MOMENTS = [1, 60, 120, 600, 3_600, 86_400, 259_200, 90_000_000 / 1000]
   .flatMap((seconds) => [seconds * 1000 - 1, seconds * 1000, seconds * 1000 + 1])
   .concat(-3_600_000);
 
-/** A pause, and then some requests in a row: enough of them to be banned, now and then. */
+/** A step with a pause, and then several requests. Sometimes they are enough for a ban. */
 function requests(gap: fc.Arbitrary<number>, times = fc.integer({ min: 1, max: 16 })) {
   return fc.record({ do: fc.constant('take' as const), gap, times });
 }
@@ -72,7 +72,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: requests(fc.integer({ min: -7_200_000, max: 300_000_000 })) },
   { weight: 6, arbitrary: requests(fc.constantFrom(...MOMENTS), fc.constant(16)) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('refund' as const), gap: fc.nat(1_000) }) },
-  // Requests that are answered 304: each is refunded before the next one, until the windows refund no more.
+  // Each of these requests is refunded before the next one, like a request that is answered 304, until the windows refund no more.
   {
     weight: 4,
     arbitrary: fc.record({
@@ -82,7 +82,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('read' as const), gap: fc.nat(100_000) }) },
-  // What an operator changes, and what is read late and so has an older stamp.
+  // Bans by an operator. A ban may have an older time of change, as if it was read late.
   {
     weight: 2,
     arbitrary: fc.record({
@@ -104,7 +104,7 @@ const limits = fc.record<Limits>({
 const history = fc.record({ limits, steps: fc.array(step, { maxLength: 25 }) });
 type History = typeof history extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A minute that was over when it was looked at, before the clock was set back into it. */
+/** The minute is over when the client reads its limits. Then the clock is set back to before the end of the minute. */
 const LOOKED_AT_AFTER_ITS_MINUTE: History = {
   limits: { perMinute: 1, perDay: null },
   steps: [
@@ -115,13 +115,13 @@ const LOOKED_AT_AFTER_ITS_MINUTE: History = {
 };
 
 /**
- * Runs the steps in memory and in Redis, and holds their answers against each other.
- * @param aheadMs how far the clock of Redis is ahead
+ * Runs the steps in memory and in Redis, and expects equal answers.
+ * @param aheadMs by how much the clock of Redis is ahead
  */
 async function compare(memory: QuotaCounters, redis: QuotaCounters, aheadMs: number, run: History) {
   const client = aClient(run.limits);
   let lastTaken: number | undefined;
-  // Redis has times of its own, also for windows that never started.
+  // Redis gives times of its own clock, and gives them also for windows that have not begun, so these are not compared.
   const expectAlike = (one: QuotaStatus, other: QuotaStatus) =>
     expect({ ...one, takenAt: other.takenAt, counted: other.counted }).toEqual(other);
   const refundLast = async () => {
@@ -193,7 +193,7 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
     return [isLocal, counters.isDegraded, windows[0]!.remaining];
   };
   expect(await takeWithoutRedis()).toEqual([true, false, 59]);
-  // Redis has also counted the request that it answered too late.
+  // Redis has also counted the previous request, which it answered too late.
   expect(await takeWithoutRedis()).toEqual([true, false, 57]);
   clock.advance(60_000);
   expect(await takeWithoutRedis()).toEqual([true, false, 59]);
@@ -225,7 +225,7 @@ test('a connection that leads to what is a replica now is replaced', async () =>
   await until(async () => String(await next.call('INFO', 'replication')).includes('master_link_status:up'));
   await next.call('REPLICAOF', 'NO', 'ONE');
   await server.call('REPLICAOF', '127.0.0.1', next.port);
-  // As where a name leads to the new one: connections to the old one stay.
+  // New connections reach the new server, as if its name was moved. Connections to the old server stay.
   way.leadTo(next.url);
   await until(() => counters.isDegraded);
   await until(() => !counters.isDegraded);
@@ -239,12 +239,12 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
   const longerThanRedisMayTakeMs = 3_000;
   const counters = await startCounters(patient(server.url), clock);
   const taken: Promise<QuotaStatus>[] = [];
-  // In different states when the event loop becomes busy: not yet sent, sent, answered.
+  // When the event loop becomes busy, some requests are not yet sent, others are sent, and others are answered.
   for (let turn = 0; turn < 4; turn += 1) {
     if (turn > 0) await setImmediate();
     taken.push(counters.take(anonymousClient(`192.0.2.${turn}`)));
   }
-  // Blocks the event loop, but leaves the processor to others.
+  // This blocks the event loop without using the processor.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, longerThanRedisMayTakeMs);
   const answers = (await Promise.all(taken)).map(({ isLocal, windows }) => [isLocal, windows[0]!.remaining]);
   expect(answers).toEqual(taken.map(() => [false, 59]));
@@ -277,12 +277,12 @@ test('without a Redis that answers, or with one that refuses the database, an in
 
 describe('In a cluster', () => {
   const LIMIT = 60;
-  /** Of the limit, for either of the two instances. */
+  /** The part of the limit that each of the two instances may use alone. */
   const SHARE = 30;
 
   const NODES = 3;
   const SLOTS = 16_384;
-  /** After so long a silence the others take a node for dead. */
+  /** If a node is silent for so long, the other nodes take it for dead. */
   const NODE_TIMEOUT_MS = 3_000;
 
   const clock = new ManualClock();
@@ -301,7 +301,7 @@ describe('In a cluster', () => {
   });
   afterAll(() => Promise.all(nodes.map((node) => node.close())));
 
-  /** Waits until every node serves: for some seconds after a node is back, the others refuse all requests. */
+  /** Waits until every node serves, because the others refuse all requests for some seconds after a node is back. */
   async function untilWhole(): Promise<void> {
     for (const node of nodes) {
       await until(async () => String(await node.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
@@ -323,7 +323,7 @@ describe('In a cluster', () => {
   /** Starts the counters of two instances of the service. */
   const startPair = (url: string) => Promise.all([startCounters(url, clock), startCounters(url, clock)]);
 
-  /** A new client whose counts this node holds. */
+  /** Creates a client whose counts this node holds. */
   async function aClientOf(node: RedisServer): Promise<LimitSubject> {
     for (;;) {
       const client = aClient({ perMinute: LIMIT, perDay: 1_000 });
@@ -331,7 +331,7 @@ describe('In a cluster', () => {
     }
   }
 
-  /** How many requests of each outcome there are, of that many at once of the client at each instance. */
+  /** Sends this many requests of the client to each instance, all at once. @returns how often each outcome occurs */
   async function outcomes(pair: RedisCounters[], client: LimitSubject, requests: number) {
     const taken = pair.flatMap((counters) => Array.from({ length: requests }, () => counters.take(client)));
     return tally((await Promise.all(taken)).map(({ outcome }) => outcome));
@@ -357,14 +357,14 @@ describe('In a cluster', () => {
   });
 
   test('two instances count exactly on every node, their shares while the node of a client is down, and together again afterwards', async () => {
-    // The URL of one node means the cluster, whose other nodes are found.
+    // The instances get the URL of one node, and find the others by themselves.
     const pair = await startPair(patient(nodes[0]!.url));
     for (const node of nodes) await expectExact(pair, await aClientOf(node));
     const node = nodes[1]!;
     const [one, alone, later] = [await aClientOf(node), await aClientOf(node), await aClientOf(node)];
     await node.stop();
     await until(async () => {
-      // One after another: requests that fail together are one failure.
+      // The requests are sent one after the other, because requests that fail together count as one failure.
       for (const counters of pair) expect(await outcomes([counters], one, 1)).toEqual({ allowed: 1 });
       return pair.every(({ isDegraded }) => isDegraded);
     });

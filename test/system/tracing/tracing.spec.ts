@@ -11,7 +11,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const SECRET = 'hunter2';
 
-/** In OTLP an attribute is the value by the name of its type, such as `stringValue`. */
+/** The value of an attribute in OTLP, under the name of its type, such as `stringValue`. */
 interface Described {
   attributes: { key: string; value: object }[];
 }
@@ -24,7 +24,7 @@ interface Span extends Described {
   kind: number;
 }
 
-/** What OTLP over HTTP sends, in JSON. */
+/** The body of a request of OTLP over HTTP, in JSON. */
 interface ExportRequest {
   resourceSpans: { resource: Described; scopeSpans: { spans: Span[] }[] }[];
 }
@@ -32,7 +32,7 @@ interface ExportRequest {
 const byName = ({ attributes }: Described) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] as unknown]));
 
-/** What was sent to the collector, as it came and as it is read. */
+/** The requests to the collector, as texts and as values. */
 let received = '';
 let resource: Record<string, unknown>;
 const spans: (Omit<Span, 'attributes'> & { attributes: Record<string, unknown> })[] = [];
@@ -55,7 +55,7 @@ const redis = useRedis();
 let key: string;
 let service: ServiceProcess;
 
-/** The service has to be its own process: drivers are traced as Node loads them, and jest loads them itself. */
+/** The service is a process of its own, because drivers are traced when Node loads them, and Jest loads modules itself. */
 async function serve(environment: Record<string, string>): Promise<void> {
   service = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info', ...environment });
 }
@@ -94,7 +94,7 @@ test('With a collector each request is a span of the trace of its caller, with i
     CREATE TRIGGER odd BEFORE INSERT ON categories FOR EACH ROW EXECUTE FUNCTION odd()`);
   expect((await service.send(key, 'POST', '/categories', { name: SECRET })).status).toBe(500);
   await database.pool.query('DROP FUNCTION odd CASCADE');
-  // What is waiting is sent at the end.
+  // The service sends the remaining spans when it stops.
   expect(await service.end()).toEqual({ code: 0, signal: null });
 
   const known = span('GET /categories');
@@ -111,7 +111,7 @@ test('With a collector each request is a span of the trace of its caller, with i
   const { attributes } = span('GET');
   expect(attributes).toMatchObject({ 'url.path': '/nowhere/at-all', 'http.response.status_code': 404 });
   expect(attributes).not.toHaveProperty('http.route');
-  // Only requests start a trace, and health checks do not.
+  // Only requests start a trace, except for health checks.
   const roots = spans.filter(({ parentSpanId }) => !parentSpanId);
   expect(roots.map(({ name }) => name).sort()).toEqual(['GET', 'GET /pets/:petId', 'POST /categories']);
 
@@ -131,7 +131,7 @@ test('With a collector each request is a span of the trace of its caller, with i
 });
 
 test('Invalid variables and an unavailable collector are reported in one line each; it delays neither requests nor the shutdown', async () => {
-  // The time to the next attempt is longer than any timeout, so the service reports the first one.
+  // The pause before the next attempt is longer than any timeout, so the service reports the first failure.
   const away = createServer((_request, answer) => answer.writeHead(503, { 'Retry-After': '3600' }).end());
   await serve({
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(away)}`,

@@ -30,7 +30,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'info',
     ...processes.embedded(),
   };
-  // A Node of its own, which a test takes away.
+  // The service runs with a copy of Node, which a test moves away.
   copyFileSync(process.execPath, node());
   chmodSync(node(), 0o755);
   service = await processes.serve(environment, {
@@ -53,7 +53,7 @@ function childrenOf(parent: number, kind = ''): number[] {
 }
 const workers = () => childrenOf(service.child.pid!, ' serve');
 
-/** The database refuses the workers' connections. @returns what undoes that */
+/** Makes the database refuse the workers' connections. @returns a function that undoes this */
 async function refuseDatabase(): Promise<() => void> {
   const socket = (port: number) => processes.path('store', 'data', `.s.PGSQL.${port}`);
   renameSync(socket(5432), socket(5433));
@@ -64,7 +64,7 @@ async function refuseDatabase(): Promise<() => void> {
   return () => renameSync(socket(5433), socket(5432));
 }
 
-/** The database keeps its connections, and accepts new ones, but answers nothing. @returns what undoes that */
+/** Makes the database keep its connections and accept new ones, but answer nothing. @returns a function that undoes this */
 function silenceDatabase(): () => void {
   const postmaster = processes.postmaster()!;
   const signal = (name: NodeJS.Signals) =>
@@ -73,7 +73,7 @@ function silenceDatabase(): () => void {
   return () => signal('SIGCONT');
 }
 
-/** Statuses of requests on connections of their own: the first process deals connections out in turn. */
+/** Sends requests on separate connections, because the first process gives connections to the workers in turn. @returns the statuses */
 function ask(requests: number): Promise<number[]> {
   const one = () => service.send(key, 'GET', '/pets', undefined, { Connection: 'close' });
   return Promise.all(Array.from({ length: requests }, async () => (await one()).status));
@@ -81,7 +81,7 @@ function ask(requests: number): Promise<number[]> {
 
 it('two workers answer on one port, add up their metrics, live on while the database is away or silent, are started again when they end, and stop together', async () => {
   expect(new Set(await ask(20))).toEqual(new Set([200]));
-  // Each worker counts in Redis, so that both know of all requests.
+  // Both workers count in Redis, so each one knows of all requests.
   await eventually(async () => {
     const answer = await service.send(key, 'GET', '/rate-limit');
     expect(await answer.json()).toMatchObject({ day: { remaining: 1_000_000 - 20 } });
@@ -92,7 +92,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
     expect(answer.status).toBe(200);
     return answer.text();
   };
-  // An answer is counted and logged a moment after it is sent.
+  // The service counts and logs an answer a moment after it has sent it.
   await eventually(async () => {
     const labels = 'operation="/pets",method="GET",status="200"';
     expect(await page()).toContain(`petstore_http_request_duration_seconds_count{${labels}} 20\n`);
@@ -103,7 +103,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
 
   const isReady = (ready: 0 | 1) =>
     eventually(async () => {
-      // A scrape takes more of the processor than the wait for the next one.
+      // Reading the metrics more often would take too much processor time.
       await sleep(100);
       expect(await page()).toContain(`\npetstore_ready ${ready}\n`);
     });
@@ -126,21 +126,21 @@ it('two workers answer on one port, add up their metrics, live on while the data
   }
   expect(service.log.join('\n')).not.toMatch(/Worker \d+ ended/);
 
-  // A worker that cannot be started is tried again, like a worker that ends.
+  // If a worker cannot be started, the service tries again, as after the end of a worker.
   renameSync(node(), `${node()}.away`);
   process.kill(workers().at(-1)!, 'SIGKILL');
   await until(() => service.log.some((line) => line.includes('could not be started (ENOENT)')));
   renameSync(`${node()}.away`, node());
   await until(() => listening() === 3 && workers().length === 2);
   const pauses = service.log.flatMap((line) => /Worker \d.* another starts in \d+ s/.exec(line) ?? []);
-  // A third one, if the file was not back in time.
+  // There is a third pause if the file was not back in time.
   expect(pauses.slice(0, 2)).toEqual([
     expect.stringMatching(/^Worker [12] ended \(SIGKILL\); another starts in 2 s$/),
     expect.stringMatching(/^Worker 3 could not be started \(ENOENT\); .* 2 s$/),
   ]);
   expect(new Set(await ask(8))).toEqual(new Set([200]));
 
-  // What was counted by a worker that is stuck, or has ended, does not vanish.
+  // The metrics keep the counts of a worker that is stuck or has ended.
   const counted = async () =>
     Number(
       /^petstore_http_request_duration_seconds_count\{operation="\/pets",.*status="200"\} (\d+)$/m.exec(
@@ -153,7 +153,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
   expect(await page()).toMatch(/^petstore_workers_missing 1$/m);
   expect(await counted()).toBe(28);
 
-  // It does not keep the others from stopping, either.
+  // The stuck worker does not keep the others from stopping.
   await until(() => !service.child.kill('SIGTERM'));
   expect(await service.ending).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe(IGNORED);
@@ -161,7 +161,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
 });
 
 it('.env is read from the working directory, and the environment wins; other names are ignored with one warning, also in worker processes', () => {
-  // Two workers have started, although only .env names them, and with a level that there is.
+  // .env alone sets the number of workers, so it was read. The environment has replaced the invalid log level of .env.
   expect(listening()).toBeGreaterThanOrEqual(2);
   expect(service.stderr).toBe(IGNORED);
   expect(existsSync(join(cwd, 'ran'))).toBe(false);

@@ -7,14 +7,14 @@ const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
   '../../../.dependency-cruiser.cjs',
 );
 
-/** The rules on modules: each module imports another one that its rule does not name, and that no other rule is about. */
+/** For the rule of each module, a file that breaks it: it imports a module that the rule does not name, and breaks no other rule. */
 const OF_MODULES = forbidden.flatMap(({ name }): [rule: string, files: Record<string, string>][] => {
   const [, module, allowed = ''] = /^(\w+) imports (?:no other module|only (.+))$/.exec(name) ?? [];
   const other = ['deprecations', 'quotas'].find((one) => one !== module && !allowed.includes(one));
   return module === undefined ? [] : [[name, { [`${module}/a`]: `../${other}` }]];
 });
 
-/** For each rule, files with an import that breaks it: what they import, or the whole line. Modules go by their folder. */
+/** For each rule, files that break it. Each has the path that it imports, or a whole line. A module is named by its folder. */
 const PLANTED = [
   ...OF_MODULES,
   ...Object.entries<Record<string, string>>({
@@ -99,10 +99,10 @@ interface Violation {
   rule: { name: string };
 }
 
-/** What dependency-cruiser says of the sources below this directory: a program, because it is an ES module, which jest does not load. */
+/** The violations that dependency-cruiser finds below this directory. It runs as a program, because Jest does not load ES modules. */
 function cruise(cwd: string): Violation[] {
   const program = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-  // A copy's packages are a link, and known by where the link is.
+  // A copy has a link to the packages. Their paths must stay those of the link.
   const options = ['--config', '.dependency-cruiser.cjs', '--preserve-symlinks', '--output-type', 'json'];
   const args = [program, ...options, 'src', 'libs'];
   const json = execFileSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 2 ** 26 });
@@ -111,7 +111,7 @@ function cruise(cwd: string): Violation[] {
   return summary.violations;
 }
 
-/** Of a copy of the sources with all of that planted in it: to look at them takes seconds, so it is done once. */
+/** The violations in a copy of the sources with all planted imports. They are found once for all tests, because that takes seconds. */
 let violations: Violation[];
 const copy = useFolder();
 beforeAll(() => {

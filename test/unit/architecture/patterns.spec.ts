@@ -5,7 +5,7 @@ import { getFirstConsumedChar } from 'regexp-ast-analysis';
 import { analyse } from 'scslre';
 import { ROOT, filesOf } from '../../support/files';
 
-/** How the time for a text that does not match can grow with more than its length: one caller would block the process for all others. */
+/** Patterns for which the time to reject a text can grow faster than its length, so that one caller could block the process. */
 function faultsOf(literal: string): string[] {
   const { pattern, flags } = new RegExpParser().parseLiteral(literal);
   const faults = analyse({ pattern, flags }).reports.map(({ type }): string => type);
@@ -21,7 +21,7 @@ function faultsOf(literal: string): string[] {
   return faults;
 }
 
-/** Every literal of a file. */
+/** All literals of regular expressions in a file. */
 function patternsIn(file: string): string[] {
   const literals: string[] = [];
   const program = parseFileSync(join(ROOT, file), { syntax: 'typescript', decorators: true });
@@ -41,7 +41,7 @@ it.each([
   expect(faultsOf(literal)).toEqual([fault]);
 });
 
-// The linter allows no other way to make a pattern.
+// Literals are all patterns, because the linter forbids other ways to create one.
 it('No pattern takes more than linear time', () => {
   const files = ['src', 'libs'].flatMap((folder) => filesOf(folder, '.ts'));
   const patterns = files.flatMap((file) => patternsIn(file).map((literal) => ({ file, literal })));

@@ -18,7 +18,7 @@ const PLANTED = [
 ];
 const HANDLED = [`work().catch(() => undefined);`, `export const wait = async () => { await work(); };`];
 
-/** The lines that the linter objects to. */
+/** The numbers of the lines to which the linter objects. */
 function objections(lines: string[]): number[] {
   ['tsconfig.json', '.oxlintrc.json'].forEach((file) => copyFileSync(join(ROOT, file), join(folder, file)));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -15,7 +15,7 @@ const OWNERS = new Map(
   ),
 );
 
-/** What each module may know, by the rules of imports. A module that reports events writes none: the command executor does. */
+/** The modules that each module may import. Events are left out, because the command executor writes them, and not the modules that report them. */
 const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
   '../../../.dependency-cruiser.cjs',
 );
@@ -27,13 +27,13 @@ const MAY_KNOW = new Map(
   }),
 );
 
-/** Statements that read of the key or the client that they are about. Each has its reason. */
+/** Modules that read the table of the key or the client of their rows, each with the reason. */
 const EXCEPTIONS: Record<string, string> = {
   'audit reads clients': 'the name of the client is copied in the round trip that writes the entry',
   'audit reads api_keys': 'it finds the client of a key',
 };
 
-/** `quotas reads pets`, of tables that the module may not know. */
+/** Texts such as `quotas reads pets` for all tables in a statement that the module may not know. */
 function foreignTables(module: string, text: string): string[] {
   const tables = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE|TABLE) (\w+)|Join\('(\w+)'/g)];
   return tables

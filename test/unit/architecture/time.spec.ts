@@ -3,7 +3,7 @@ import { filesOf, read } from '../../support/files';
 /** Matches each place where a program reads the clock of the machine. */
 const READING = /\bDate\.now\b|\bDate\(\)|\bnew Date\b(?!\()/g;
 
-// Processes of the service, which the system tier starts, have the time of the machine, and so have its tests.
+// The system tier is left out, because it starts processes, which have the time of the machine.
 it('No unit test and no test over HTTP knows the date of the machine', () => {
   const all = ['test/unit', 'test/http'].flatMap((folder) => filesOf(folder, '.ts'));
   const files = all.filter((file) => !file.endsWith('/time.spec.ts'));

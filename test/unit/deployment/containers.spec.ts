@@ -2,7 +2,7 @@ import { readSettings } from '../../../src/all-settings';
 import { read, readYaml } from '../../support/files';
 import { documentedShutdownDelay } from '../../support/haproxy';
 
-/** A service of a compose file, as far as the rules read its members one by one. */
+/** A service of a compose file, with the members that the rules name. */
 interface Container {
   build?: unknown;
   image?: string;
@@ -38,7 +38,7 @@ it.each(Object.entries(services))('%s is locked down, bounded, pinned and not pu
   expect([one.privileged, one.cap_add]).toEqual([undefined, undefined]);
   expect(one.restart === 'no' || one.healthcheck?.test).toBeTruthy();
   expect((one.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
-  // Our own image names its user itself.
+  // The image of the service names its user itself.
   if (one.build === undefined) {
     expect(one.user).toMatch(/^[1-9]\d*:\d+$/);
     expect(one.image).toMatch(/:v?\d+(\.\d+){1,2}(-[\w.]+)*$/);

@@ -16,7 +16,7 @@ interface Manifest {
 
 type Model = new (content: Manifest) => { validate(): void };
 
-/** All manifests of a folder, without the kustomizations, which are no objects of a cluster. */
+/** All manifests of a folder, except kustomizations, because they are no objects of a cluster. */
 function manifestsOf(folder: string): { file: string; manifest: Manifest }[] {
   return filesOf(folder, '.yaml')
     .filter((file) => !file.endsWith('kustomization.yaml'))
@@ -24,7 +24,7 @@ function manifestsOf(folder: string): { file: string; manifest: Manifest }[] {
 }
 
 const FOLDER = 'docker/kubernetes';
-/** Of the service itself, besides SHUTDOWN_DELAY: 25 s for requests under way, and some to write and close. */
+/** How long the service takes to stop after SHUTDOWN_DELAY: 25 s for requests in progress, and some to write counts and close connections. */
 const SHUTDOWN_SECONDS = 30;
 
 const found = manifestsOf(FOLDER);

@@ -56,17 +56,17 @@ it('No shipped package has an install script, except the known ones', () => {
   );
 });
 
-/** Licences that ask for no more than to be named: their code may be part of software under any licence. */
+/** Licences that require only their own text, so that their code may be part of software under any licence. */
 const PERMISSIVE = new Set(
   '0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT PostgreSQL PSF-2.0 Python-2.0 Unlicense Zlib'.split(
     ' ',
   ),
 );
 
-/** Accepted nevertheless, for development only: MPL-2.0 of a program that tests run unchanged, CC-BY-4.0 for data about browsers. */
+/** Accepted for development only: MPL-2.0 of a program that tests run unchanged, and CC-BY-4.0 of data about browsers. */
 const EXCEPTIONS = ['axe-core', 'caniuse-lite'];
 
-/** Whether a flat SPDX expression can be met with permissive licences alone; false for any other expression. */
+/** True if permissive licences alone satisfy the SPDX expression. False for every nested expression. */
 function isPermissive(expression: string): boolean {
   const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ');
   return alternatives.length === 1
@@ -102,7 +102,7 @@ it('The bill of materials lists every shipped package with its digest, and what 
   expect(own.map((ref) => ref.replace(/@[^@]+$/, '')).toSorted()).toEqual(direct.toSorted());
 });
 
-/** A CycloneDX document, as far as it is read. */
+/** The members of a CycloneDX document that the tests read. */
 interface BillOfMaterials {
   metadata: { component: { 'bom-ref': string; type: string; name: string } };
   components: { name: string; version: string; hashes?: { alg: string }[] }[];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type History, type Operation, type Stock, contradictionsIn } from '../../support/history';
 
-/** Reads steps such as `write b 0-3 over a`: what was done, its value, when it was sent and answered, and what it replaced. */
+/** A step such as `write b 0-3 over a` has the kind of an operation, its value, `sent`-`answered`, and the value that it replaced. */
 const STEP = /^(?<kind>read|write) (?<value>\w) (?<sent>\d)-(?<answered>\d)?(?: over (?<replaced>\w))?$/;
 
 function operationOf(step: string): Operation {
@@ -75,7 +75,7 @@ it.each<[expected: string | undefined, change: Partial<Stock>]>([
   expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
 });
 
-// HISTORY=file npx jest test/unit/support/history.spec.ts
+// `HISTORY=file npx jest test/unit/support/history.spec.ts` checks a history that a failed test has saved.
 const { HISTORY } = process.env;
 if (HISTORY !== undefined) {
   it('The saved history is explained', () => {

@@ -10,7 +10,7 @@ import { useDatabase } from '../../../support/test-database';
 
 Object.assign(failureSettings, { programName: 'petstore', explain });
 
-/** Runs a command in this process, as `src/cli/main.ts` does in one of its own. */
+/** Runs a command in this process, like `src/cli/main.ts` in a process of its own. */
 export async function runCommand(
   args: string[],
   environment: Environment,
@@ -48,14 +48,14 @@ async function run(): Promise<number> {
   }
 }
 
-/** Runs a command with --json that has to succeed, and reads what it printed. */
+/** Runs a command with --json, which must succeed. @returns the value that it prints */
 export async function commandJson<Printed>(args: string[], environment: Environment): Promise<Printed> {
   const { code, stdout, stderr } = await runCommand([...args, '--json'], environment);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
   return JSON.parse(stdout) as Printed;
 }
 
-/** A database for all tests of the file, and commands on it. */
+/** A database for all tests of the file, and functions that run commands with this database. */
 export function useCommandLine() {
   const database = useDatabase();
   const environment = {} as { DATABASE_URL: string };

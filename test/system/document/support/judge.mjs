@@ -1,5 +1,5 @@
-// Judges versions of openapi.yaml, a JSON array of texts from standard input, by the rules at the root, as Redocly's command line would. A program of
-// its own: Redocly is an ES module, which jest does not load.
+// Checks versions of openapi.yaml, which it reads as a JSON array of texts from standard input, by redocly.yaml. It is a program of its own,
+// because Redocly is an ES module, which Jest does not load.
 
 import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';

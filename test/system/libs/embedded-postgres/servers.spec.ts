@@ -21,7 +21,7 @@ const IN_USE = /^another process runs PostgreSQL in .*; stop that process first,
 
 const servers = new EmbeddedServers();
 const database = 'shop';
-/** Most tests share one folder, and leave it as it was: to create a database takes longer than everything else here. */
+/** Most tests share this folder, and leave it as it was, because creating a database takes longer than the rest of a test. */
 const folder = servers.path('shared', '.data');
 const cluster = join(folder, 'data');
 const url = embeddedUrl(folder, database);
@@ -133,7 +133,7 @@ describe('a start fails in one line', () => {
 });
 
 const checkout = makeCheckout(servers.path('checkout'));
-/** Starts a process that holds the server. */
+/** Starts a process that holds the server of the shared folder. */
 const hold = (options: object = {}, how?: How) =>
   servers.hold(checkout, { dataDirectory: folder, database, parameters: { fsync: 'off' }, ...options }, how);
 const isRunning = async () => postmasterPid(cluster) !== undefined && (await responds(url));
@@ -150,7 +150,7 @@ describe('a folder', () => {
     expect(await isRunning()).toBe(true);
     expect(postmasterPid(cluster)).toBe(postmaster);
 
-    // A server of another container: its process cannot be seen, but its socket responds.
+    // The process of a server in another container cannot be seen, but its socket responds.
     const file = join(cluster, 'postmaster.pid');
     const original = fs.readFileSync(file, 'utf8');
     const unseen = original.replace(/^\d+/, '4194304');
@@ -203,7 +203,7 @@ it('a killed process leaves the server, which is not of its process group, to th
   process.kill(-holder.child.pid!, 'SIGKILL');
   await until(() => holder.child.signalCode !== null);
   expect(await isRunning()).toBe(true);
-  // Its session notices a moment later.
+  // The session of the killed process ends a moment later.
   await until(async () => (await countOfOwners()) === 0);
   const next = hold();
   expect((await next.report).error).toBeUndefined();
@@ -217,7 +217,7 @@ describe('a killed server', () => {
     const holder = hold();
     await holder.report;
     await query(url, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS id');
-    // A session in the middle of something notices last, and keeps the shared memory until then.
+    // A busy session notices the end of the server last, and keeps the shared memory until then.
     const busy = query(url, 'SELECT count(*) FROM generate_series(1, 6000000)').catch(() => 'ended');
     const killed = postmasterPid(cluster)!;
     process.kill(killed, 'SIGKILL');
@@ -231,14 +231,14 @@ describe('a killed server', () => {
     expect(await holder.loss).toMatch(/^PostgreSQL does not start in .*; see .*server\.log$/);
     fs.renameSync(join(cluster, 'away'), join(cluster, 'global'));
     expect(await holder.stop()).toBe(0);
-    // Removes the socket of the killed server.
+    // The next start removes the socket of the killed server.
     await (await start()).stop();
   });
 
   it('of a process that hangs goes to another, even as a zombie', async () => {
     const holder = hold();
     await holder.report;
-    // Halted, so that it does not reap the server.
+    // A stopped process does not reap the server, which so becomes a zombie.
     holder.child.kill('SIGSTOP');
     await killPostmaster(cluster);
     const next = hold();

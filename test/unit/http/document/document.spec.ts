@@ -14,7 +14,7 @@ import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT, filesOf, read } from '../../../support/files';
 import { readGuide } from '../../../support/guides';
 
-/** Where it is unless somebody says otherwise. */
+/** The default address of the service. */
 const LOCAL = 'http://127.0.0.1:3000';
 
 const LIMIT_HEADERS = [
@@ -177,10 +177,10 @@ it('allows no unknown field in a request body; a response may gain some', () => 
   expect(closed.map(([name]) => name).toSorted()).toEqual([...inRequests].toSorted());
 });
 
-/** They answer where there is no operation, so no operation documents them. */
+/** Errors that no operation documents, because they are answered where there is no operation. */
 const OUTSIDE_OF_OPERATIONS = ['404 route_not_found', '405 method_not_allowed'];
 
-/** Their messages say what the operation takes, and differ from one to the other. */
+/** Codes whose message depends on the operation. */
 const OF_THE_OPERATION = ['validation_failed', 'unsupported_media_type'];
 
 const sorted = (pairs: Iterable<string>) => [...new Set(pairs)].sort();
@@ -239,7 +239,7 @@ describe('The error catalogue', () => {
   }
 });
 
-/** Test files, but for this one. */
+/** All test files except this one. */
 const specs = filesOf('test', '.spec.ts')
   .filter((file) => !__filename.endsWith(file))
   .map((file) => ({ file, text: read(file) }));
@@ -247,7 +247,7 @@ const specs = filesOf('test', '.spec.ts')
 const FOLDERS = ['docs', 'docker', 'libs', 'test'].flatMap((folder) => filesOf(folder, '.md'));
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...FOLDERS];
 
-/** The anchors of a page, as code hosts make them from its headings. */
+/** The anchors that code hosts make from the headings of a page. */
 function anchorsOf(markdown: string): string[] {
   const headings = markdown.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = '']) =>
@@ -258,7 +258,7 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
-/** The links of a page that lead nowhere; `/docs` and the like are for the service to answer, and tested there. */
+/** The links of a page whose target does not exist. Links to the service, such as `/docs`, are tested in served-documents.spec.ts. */
 function brokenLinks(page: string): string[] {
   const markdown = read(page);
   const links = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
@@ -280,7 +280,7 @@ it.each(PAGES)('No link is broken: %s', (page) => {
   expect(brokenLinks(page)).toEqual([]);
 });
 
-/** The rows of all tables below headings that match, each with its heading; code is taken out of its marks. */
+/** The rows of all tables below matching headings, each with its heading. The marks of code are removed. */
 function rowsOf(name: GuideName, heading: RegExp): { heading: string; cells: string[] }[] {
   const sections = readGuide(name).split(/^#+ /m);
   return sections
@@ -320,7 +320,7 @@ it.each(['beta', 'experimental'])('The deprecation guide lists the operations th
   const { cells } = rowsOf('deprecation', /^Stability/).find((row) => row.cells[0] === stability)!;
   const all = [...operations] as [string, { 'x-stability'?: string }][];
   const marked = all.filter(([, operation]) => operation['x-stability'] === stability);
-  // The guide names those of webhooks together.
+  // The guide names all operations of webhooks together.
   const names = marked.map(([name]) => name.replace(/^\w+ (\/webhooks).*/, '$1'));
   expect(cells[1]!.match(/(?<=`)[^`]*\/[^`]+/g)!.sort()).toEqual([...new Set(names)].sort());
 });

@@ -7,7 +7,7 @@ let behind: WriteBehind<string>;
 let batches: Batch[];
 let merge: jest.Mock<string, [string, string]>;
 let warnings: jest.SpyInstance;
-/** Batches under way, each of which waits until the test lets it succeed or fail. */
+/** Batches that are being written. Each waits until the test makes it succeed or fail. */
 let underWay: { resolve: () => void; reject: (error: Error) => void }[];
 let throws: boolean;
 
@@ -77,7 +77,7 @@ describe('closing', () => {
     underWay[0]!.reject(new Error('database is away'));
     await closed;
     behind.add('a', '2');
-    // It is still pending.
+    // The entry is still pending.
     expect(merge).toHaveBeenLastCalledWith('1', '2');
     expect(jest.getTimerCount()).toBe(0);
   });

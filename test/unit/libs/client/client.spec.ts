@@ -26,7 +26,7 @@ interface Sent {
   body: string;
 }
 
-/** An SDK whose requests go to a list of replies instead of a network; time passes only where it waits. */
+/** An SDK whose requests get replies from a list instead of a network. Its time passes only while it waits. */
 function scriptedSdk(replies: Reply[], options: Partial<PetStoreOptions> = {}) {
   const sent: Sent[] = [];
   const waits: number[] = [];
@@ -68,7 +68,7 @@ function failure(status: number, code: string, headers: Record<string, string> =
 const NO_PETS = json([]);
 const LOST = new TypeError('fetch failed');
 
-/** What the promise was rejected with. */
+/** The error with which the promise is rejected. */
 async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   return promise.then(
     () => {
@@ -86,7 +86,7 @@ const PET = { id: 1, name: 'Ada', categoryId: 1, status: 'available' };
 const CREATED = json(PET, {}, 201);
 const limited = (seconds: number) => failure(429, 'rate_limit_exceeded', { 'Retry-After': String(seconds) });
 const unavailable = failure(503, 'service_unavailable', { 'Retry-After': '1' });
-/** Answers nothing until it is aborted. */
+/** A reply that never comes. It fails when the request is aborted. */
 const silent = (request: Request) =>
   new Promise<Response>((_resolve, reject) => {
     request.signal.addEventListener('abort', () => reject(request.signal.reason as Error));
@@ -199,7 +199,7 @@ describe('A call', () => {
   it('treats silence as a lost connection', async () => {
     const { sdk, sent } = scriptedSdk([silent, NO_PETS], { attemptTimeoutSeconds: 0.5 });
     const response = sdk.listPets();
-    // What only waits must not be collected as garbage.
+    // The call must not be collected as garbage while it waits.
     await until(() => sent.length === 1);
     collectGarbage();
     expect((await response).data).toEqual([]);
@@ -396,7 +396,7 @@ describe('After a 429', () => {
 });
 
 it('Calls that a 429 holds back wait for their turn and spend no attempts: 75 at once all succeed in the second window, after one note for each hold', async () => {
-  // A minute that is used up ends after 44 seconds; each one after it allows 60 requests.
+  // The present minute is used up, and ends after 44 seconds. Each later one allows 60 requests.
   let [now, end, left] = [0, 44_000, 0];
   const answer = () => {
     if (now >= end) [end, left] = [now + 60_000, 60];
@@ -411,7 +411,7 @@ it('Calls that a 429 holds back wait for their turn and spend no attempts: 75 at
 
   let isDone = false;
   const calls = Promise.all(Array.from({ length: 75 }, () => sdk.listPets())).finally(() => (isDone = true));
-  // The waits end, in order, whenever nothing else happens.
+  // If nothing else happens, the time moves on to the end of the next wait.
   for (let idle = 0; !isDone; idle += 1) {
     await new Promise(setImmediate);
     if (idle > 50 && waiting.length > 0) {

@@ -6,7 +6,7 @@ import { ROOT, read, useFolder } from '../../../support/files';
 const folder = useFolder();
 
 it('Types and operations match openapi.yaml; `npm run generate` updates them', () => {
-  // The generator is an ES module, which jest does not load.
+  // The generator runs as a program, because it is an ES module, which Jest does not load.
   execFileSync(process.execPath, [join(ROOT, 'libs/client/scripts/generate.mjs'), folder]);
   const names = readdirSync(join(ROOT, 'libs/client/src/generated'));
   expect(readdirSync(folder)).toEqual(names);

@@ -11,7 +11,7 @@ const NOW = new Date('2026-11-21T09:30:01Z');
 beforeEach(() => void jest.useFakeTimers({ now: NOW }));
 afterEach(() => void jest.useRealTimers());
 
-/** What the service sends; signed by the package of Standard Webhooks. */
+/** The header fields that the service sends, signed by the package of Standard Webhooks. */
 function signed(body = BODY, secrets = [SECRET], at = NOW): Record<string, string> {
   return {
     'Webhook-Id': 'evt_1',

@@ -20,7 +20,7 @@ test('what cannot be the name of a user is left out', () => {
   }
 });
 
-/** A stream that passes for a terminal, or for none, and what was written to it. */
+/** A stream that passes for a terminal if `isTTY`, and a function that returns the text that was written to it. */
 function screen(isTTY: boolean): { stream: typeof process.stderr; text: () => string } {
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
   let text = '';
@@ -37,7 +37,7 @@ it.each([
   const work = async (bar: SingleBar) => {
     bar.setTotal(total);
     bar.update(1_500_000, { count: 12_345 });
-    // Drawn ten times a second at most.
+    // The progress is drawn at most ten times a second.
     await until(() => !isTTY || text().includes('12,345'));
   };
   await withProgress('Moving', 'lines', work, stream);

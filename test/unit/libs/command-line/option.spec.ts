@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(NOW));
 afterEach(() => jest.restoreAllMocks());
 
-/** What each text is read as, and which texts are refused with what. */
+/** Texts with the values as which they are read, and texts with the errors by which they are refused. */
 function check<Value>(
   parse: (text: string) => Value,
   good: Record<string, Value>,

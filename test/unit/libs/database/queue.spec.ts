@@ -5,11 +5,11 @@ interface Item {
   subjects: string[];
 }
 
-// Whose turn it is is seen only in the engine: over HTTP it would be a matter of time.
+// These are tests of the class, because over HTTP the order of the callers would depend on time.
 describe('A fair queue', () => {
   let queue: FairQueue<Item>;
   beforeEach(() => {
-    // For all tests: the real timer of a queue that keeps items could end among those of the next test.
+    // All tests use fake timers, because the real timer of a queue that still has items could end during the next test.
     jest.useFakeTimers();
     queue = new FairQueue('Test', { max: 6, maxOfCaller: 4, timeoutMs: 5_000 }, () => undefined);
   });

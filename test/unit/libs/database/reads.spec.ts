@@ -10,7 +10,7 @@ interface Sent {
 
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** The numbers of names, with a statement that is named like the read. */
+/** A read that finds a number by a name, with this text as its statement. */
 const numbers = (text: string): SharedRead<string, number | null> => ({
   maxKeys: 3,
   statementFor: (names) => ({ text, values: names }),
@@ -18,16 +18,16 @@ const numbers = (text: string): SharedRead<string, number | null> => ({
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
 });
 
-// Whose statements wait for whose is seen only in the engine: over HTTP it would be a matter of time.
+// These are tests of the class, because over HTTP it would depend on time which statements wait.
 describe('reads', () => {
   let sent: Sent[];
   let reads: Reads;
   const shared = numbers('shared');
 
   beforeEach(() => {
-    // On a busy machine a statement would otherwise be a slow one before the test answers it.
+    // With real timers, a statement could count as slow on a busy machine before the test answers it.
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    // What a test leaves under way must not get into the next one.
+    // Each test has its own list, so that a late statement does not get into the list of the next test.
     const own: Sent[] = (sent = []);
     const session: Pick<Session, 'corked' | 'execute'> = {
       corked: (work) => work(),
@@ -44,7 +44,7 @@ describe('reads', () => {
 
   const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
   const read = (key: string, caller = 1, kind = shared) => reads.readByKey(kind, key, caller);
-  /** Keeps the queue from being idle, so that the next reads gather. */
+  /** Starts a read of another kind. While it runs, the next reads wait, and so share a statement. */
   async function aReadUnderWay(): Promise<void> {
     void read('first', 9, numbers('other'));
     await aTurn();
@@ -53,7 +53,7 @@ describe('reads', () => {
 
   it('reads the keys of a turn in one statement, and gives each request its own result', async () => {
     await aReadUnderWay();
-    // As many as a statement may have, and two again.
+    // These are as many keys as a statement may have, and two of them twice.
     const results = Promise.all([read('a'), read('b'), read('c'), read('a', 2), read('b', 2)]);
     await aTurn();
     expect(texts()).toEqual(['shared a b c']);
@@ -63,7 +63,7 @@ describe('reads', () => {
 
   it('runs one statement of a kind at a time, so no result is older than its request', async () => {
     const first = read('a');
-    // At once, because nothing else is under way.
+    // The statement is sent at once, because no other one is running.
     expect(texts()).toEqual(['shared a']);
     const second = read('a');
     await aTurn();

@@ -6,22 +6,22 @@ import { listen } from '../../../support/eventually';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';
-/** What is closed for want of a request has waited this long; time passes only where a test says so. */
+/** After this time, a connection without a request is closed. Time passes only if a test moves it. */
 const GRACE_MS = 1_000;
 const PATIENCE_MS = 10_000;
 
 const CLASSES = { IncomingMessage: AccountedRequest, ServerResponse: AccountedResponse };
 
-/** So many may be open. */
+/** The greatest number of open connections. */
 const MAX = 8;
 
 let server: Server<typeof AccountedRequest, typeof AccountedResponse>;
 let port: number;
 let connections: Connections;
-/** Answers that the test still has to give, in the order of their requests. */
+/** The answers that the test has not given yet, in the order of their requests. */
 let pending: AccountedResponse[];
 let opened: RawConnection[];
-/** Whose connections the next ones are. */
+/** The caller of the next connections. */
 let caller: string | undefined;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
       server.emit('asked');
     });
   });
-  // Longer than any test waits: what is closed is closed by what is tested.
+  // This is longer than any test waits, so that only the tested class closes connections.
   server.keepAliveTimeout = 60_000;
   connections = new Connections(server, () => caller);
   server.maxConnections = MAX;
@@ -55,7 +55,7 @@ async function open(): Promise<RawConnection> {
   return connection;
 }
 
-/** Sends as many requests as there are texts of them, and waits until they have arrived. */
+/** Sends this many requests, and waits until all have started. */
 async function ask(connection: RawConnection, count = 1): Promise<void> {
   const before = pending.length;
   connection.write(GET.repeat(count));
@@ -64,7 +64,7 @@ async function ask(connection: RawConnection, count = 1): Promise<void> {
   }
 }
 
-/** Sends this many requests, of which only the first starts for now. */
+/** Sends this many requests, and waits until the first has started. The others wait for its answer. */
 async function pipeline(connection: RawConnection, count: number): Promise<void> {
   const first = once(server, 'asked');
   connection.write(GET.repeat(count));
@@ -219,7 +219,7 @@ describe('The end', () => {
     expect(await unused.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } });
     await ended;
     expect(connections.open).toBe(0);
-    // With nothing connected it is there at once.
+    // Without any connection, the end comes at once.
     await connections.end(PATIENCE_MS);
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -244,7 +244,7 @@ describe('The end', () => {
     const silent = await open();
     const ended = connections.end(PATIENCE_MS);
     jest.advanceTimersByTime(GRACE_MS);
-    // Its end tells that unused connections are being closed by now.
+    // The end of the unused connection shows that the grace period is over.
     await silent.closed();
     const sent = once(pending[0]!, 'close');
     pending[0]!.end('late');

@@ -51,7 +51,7 @@ function refusalOf(shape: new () => object, value: object, isText = false): unkn
   }
 }
 
-/** Which of the values a field with this decorator accepts. */
+/** The values that a field with this decorator accepts. */
 function accepted(decorator: PropertyDecorator, values: readonly unknown[]): unknown[] {
   class Shape {
     value?: unknown;

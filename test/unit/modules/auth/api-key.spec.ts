@@ -20,7 +20,7 @@ describe('a new key', () => {
   });
 
   it('ends with the CRC32 of its random part, in the digits 0-9A-Za-z', () => {
-    // Made by Python's zlib.
+    // The checksum of this key was computed with zlib of Python.
     expect(isWellFormedKey('psk_live_0123456789ABCDEFGHIJabcdefghij4Us3aw')).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import { lineOf, parseObject } from '../../../../src/modules/catalogue/catalogue
 const category = { kind: 'category', id: 3, name: 'Dogs', description: 'Loyal.' };
 const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quantity: 1 };
 
-/** The record of a line, or what is wrong with it. */
+/** The record of a line, or the reason why it is refused. */
 function readText(text: string) {
   try {
     return { record: lineOf(parseObject(Buffer.from(text))) };
@@ -24,7 +24,7 @@ describe('a line of a catalogue', () => {
     ['the most units there can be', { ...pet, quantity: 2_147_483_647 }],
   ])('may be %s', (_what, line) => expect(read(line)).toEqual({ record: line }));
 
-  // The rules of values are held by the tests of the validation; here, that each field has its own.
+  // The tests of the validation have all rules of values. This test shows that each field has its rule.
   it.each([
     ['a name of white space', { ...pet, name: ' \t' }, /^name must be 1 to 200 characters/],
     ['a long text', { ...category, description: 'x'.repeat(2_001) }, /^description must be at most 2000/],

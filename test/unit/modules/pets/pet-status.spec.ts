@@ -8,7 +8,7 @@ type Rule = [
   expected: PetStatus,
 ];
 
-/** What a change of stock or open orders makes of a pet that has this status and this stock. */
+/** The status that a pet gets when its stock or its open orders change. */
 const RULES: Rule[] = [
   ['stays available while units are left', 'available', 3, { stock: 1, openOrders: 1 }, 'available'],
   ['is pending when an order takes its last unit', 'available', 1, { stock: 0, openOrders: 1 }, 'pending'],

@@ -13,7 +13,7 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
-/** What a free plan allows in a minute, and how many refusals that count ban its key. */
+/** The limit per minute of the plan free, and how many counted refusals ban its key. */
 const FREE = 60;
 const BANNING = 31;
 
@@ -21,7 +21,7 @@ function refuse(ban: BanState, now: number, windowEnd = Infinity, perMinute = FR
   return countRefusal(ban, { perMinute, windowEnd, now });
 }
 
-/** One refusal that begins a series, and those that count. @returns when they were refused */
+/** Refuses one request, which begins a series, and then as many as ban the key. @returns the time of the ban */
 function earnBan(ban: BanState, now = NOW): number {
   refuse(ban, now);
   const counted = Array.from({ length: BANNING }, () => refuse(ban, now + NOTICE_MS));
@@ -29,14 +29,14 @@ function earnBan(ban: BanState, now = NOW): number {
   return now + NOTICE_MS;
 }
 
-/** Refusals after pauses of so many milliseconds. @returns whether one of them bans */
+/** Refuses a request after each of these pauses, in milliseconds. @returns true if a refusal bans */
 function refusedAfter(pauses: readonly number[], perMinute = FREE): boolean {
   const ban = newBanState();
   let now = NOW;
   return pauses.some((pause) => refuse(ban, (now += pause), Infinity, perMinute));
 }
 
-/** Refusals at these times, in seconds. @returns whether one of them bans */
+/** Refuses a request at each of these times, in seconds. @returns true if a refusal bans */
 function refusedAt(seconds: readonly number[], perMinute?: number): boolean {
   const inOrder = [...seconds].sort((one, other) => one - other);
   return refusedAfter(
@@ -45,7 +45,7 @@ function refusedAt(seconds: readonly number[], perMinute?: number): boolean {
   );
 }
 
-/** When a process that waits 1, 2, 4 … seconds after each refusal is refused. */
+/** The times at which a process is refused that waits 1, 2, 4 … seconds after each refusal. */
 const EXPONENTIAL = Array.from({ length: 18 }, (_, index) => 2 ** index - 1);
 
 const workers = (count: number, of: readonly number[]) => Array<readonly number[]>(count).fill(of).flat();
@@ -90,7 +90,7 @@ describe('a series of refused requests', () => {
 
   it('of workers that wait as Retry-After says never begins before the window of their wait', () => {
     const ban = newBanState();
-    // 81 are refused in the first minute, which ends at 60 s; 20 of them again in the next one, and one of these later.
+    // 81 requests are refused in the first minute, which ends at 60 s. In the next minute, 20 are refused together, and one later.
     for (const second of [0.9, ...Array<number>(80).fill(1.25)]) {
       refuse(ban, NOW + second * 1_000, NOW + 60_000);
     }

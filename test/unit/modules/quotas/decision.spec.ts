@@ -95,7 +95,7 @@ const anyLimits = fc.record({
   perDay: fc.integer({ min: 1, max: 20 }),
 });
 
-// Properties answer whether they hold: jest's `expect`, thousands of times, would take most of the time.
+// The properties return true or false, because thousands of calls of `expect` would take most of the time.
 
 describe('whatever the clock does', () => {
   const jumps = fc.array(

@@ -7,7 +7,7 @@ import type { LimitSubject, LimitedKey } from '../../../../src/modules/quotas/co
 
 const MINUTE = 60_000;
 
-/** What is saved of each client, in memory: how it is written down is tested over HTTP. */
+/** Stands in for the records in the database, whose tests use HTTP. It keeps the saved windows of each client. */
 class Records {
   readonly saved = new Map<number, Windows>();
   lookUps = 0;
@@ -26,7 +26,7 @@ let clock: ManualClock;
 let records: Records;
 let counters: MemoryCounters;
 
-/** Counts in this process, as one of so many that count alone. */
+/** Creates counters of one of this many instances, each of which counts alone. */
 function countIn(instances: number): void {
   counters = new MemoryCounters(records as unknown as QuotaRecords, clock, instances);
 }
@@ -51,7 +51,7 @@ function aClient(id: number, perMinute = 60): KeyedClient {
   return { key, tracker: `client:${id}`, limits: { perMinute, perDay: 1_000 } };
 }
 
-/** The client as a later read of the database has it. */
+/** The client after a change of its key in the database. */
 function changed(client: KeyedClient, key: Partial<LimitedKey>): KeyedClient {
   return { ...client, key: { ...client.key, ...key } };
 }
@@ -111,7 +111,7 @@ describe('one of three instances that count alone', () => {
     countIn(3);
   });
 
-  /** How many of these requests are let in when each is answered 304. */
+  /** Sends requests of which each is refunded, like one that is answered 304. @returns how many are allowed */
   async function letInRefunded(requests: number): Promise<number> {
     let letIn = 0;
     for (let sent = 0; sent < requests; sent += 1) {
@@ -127,7 +127,7 @@ describe('one of three instances that count alone', () => {
   it('refunds at most its share of the minute, and of the day', async () => {
     expect(await letInRefunded(45)).toBe(40);
     clock.advance(MINUTE);
-    // A third of the day's 90 is refunded, of which 20 were before, and a third counts.
+    // Of the day's 90, a third may be refunded, 20 of which were, and a third may count.
     expect(await letInRefunded(60)).toBe(30 + 30 - 40);
   });
 

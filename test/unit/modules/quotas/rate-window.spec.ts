@@ -17,7 +17,7 @@ const NAMES = ['minute', 'day'] as const;
 
 interface Step {
   do: 'wait' | 'midnight' | 'request' | 'raise' | 'refund';
-  /** Milliseconds; those after midnight; how often; by how much; which one. */
+  /** The milliseconds to wait, those after midnight, the number of requests, the amount of a raise, or the request to refund. */
   by: number;
 }
 
@@ -49,7 +49,7 @@ interface TakenRequest {
   refundedIn: WindowName[];
 }
 
-/** The same rules, told with every request that was taken, and the windows in which it was refunded. */
+/** The same rules in a naive form: a list of all taken requests, each with the windows in which it was refunded. */
 class NaiveWindows {
   private start = -Infinity;
   private readonly taken: TakenRequest[] = [];
@@ -94,7 +94,7 @@ class NaiveWindows {
   }
 }
 
-/** Plays the steps on the real state and the naive one, time only going forward. */
+/** Applies the steps to the real windows and to the naive ones. Time only moves forward. */
 function play(limits: Record<WindowName, number>, all: Step[], onRequest: Request): void {
   const naive = new NaiveWindows(limits);
   const windows = newWindows();
@@ -131,8 +131,8 @@ it('Every sequence of requests is decided like a naive count', () => {
         const facts = {
           exhausted: decision.exhausted,
           windows,
-          // Refunds are at most as many as the limit; a refused request changes no count; and nobody is refused whose last
-          // Remaining was above 0.
+          // At most as many requests as the limit are refunded, a refused request changes no count, and no request is refused
+          // after an answer whose Remaining was above 0.
           bounded: NAMES.every((name) => naive.takenIn(name, decidedAt).length <= 2 * naive.limits[name]),
           unchanged: outcome !== 'limited' || isDeepStrictEqual(windows, before),
           kept: lastRemaining === 0 || outcome === 'allowed',
@@ -144,7 +144,7 @@ it('Every sequence of requests is decided like a naive count', () => {
           unchanged: true,
           kept: true,
         };
-        // Jest's own comparison takes many times as long.
+        // The comparison of Jest takes many times as long, so it is used only for the message.
         if (!isDeepStrictEqual(facts, expected)) expect(facts).toEqual(expected);
         const headers = rateLimitHeaders({ windows, ...decision }, decidedAt);
         lastRemaining = Number(headers['X-RateLimit-Remaining']);

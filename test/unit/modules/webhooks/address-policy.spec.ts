@@ -2,7 +2,7 @@ import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address
 
 const open = new AddressPolicy([]);
 
-/** What leads inside, or nowhere, in every spelling that has been seen in an attack. */
+/** Addresses that lead into an internal network or to no host, in all spellings that are known from attacks. */
 const FORBIDDEN = Object.entries({
   loopback: '127.0.0.1 127.255.255.254 ::1',
   private: '10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 fc00::1 fd12:3456::1',
@@ -21,7 +21,7 @@ const FORBIDDEN = Object.entries({
   'no address': ' localhost 0x7f.1 127.1 2130706433 1.2.3.4/8',
 });
 
-/** Those of these addresses that are connected to, with the scheme. */
+/** The addresses to which the policy allows connections, each with the scheme. */
 function allowed(policy: AddressPolicy, addresses: string): string[] {
   return addresses
     .split(' ')
@@ -51,7 +51,7 @@ test('allowed networks are connected to over http and https, and their neighbour
   expect(allowed(policy, '10.21.0.1 192.168.7.10 127.0.0.1 fe80::1')).toEqual([]);
 });
 
-/** URLs, before any lookup. */
+/** URLs that are refused before any lookup, by the reason. */
 const OBJECTIONS = Object.entries({
   'must not have white space': '\thttps://shop.example/ https://shop.example/\n \u00a0https://127.0.0.1/',
   'must use https': 'http://shop.example/ ftp://shop.example/ file:///etc/passwd javascript:alert(1)',
