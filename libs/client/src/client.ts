@@ -246,7 +246,8 @@ export async function* follow(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // Pause if the response came immediately and without more events, as from a service that is stopping.
+    // Pause if the response came immediately, and its page is empty or the last one. A service that is stopping responds in
+    // this way, and would otherwise get the next request at once.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }

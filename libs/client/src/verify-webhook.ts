@@ -62,8 +62,9 @@ function fieldsOf(headers: WebhookHeaders): Record<string, string> {
     : isGetter
       ? FIELDS.map(named)
       : Object.entries(headers ?? {});
-  // Refuse a whole request, which has an object `headers`, because the header fields would not be found in it. A whole request
-  // of Express can be used, because its method `get` returns header fields.
+  // The caller may have passed the whole request instead of its header fields. Refuse an object that itself has an object
+  // `headers`, because the fields are one level deeper than this function looks. A request of Express is accepted, because
+  // its method `get` returns header fields.
   const isRequest = typeof inside === 'object' && !isGetter;
   if (!headers || isRequest || !pairs.every((pair) => Array.isArray(pair))) {
     throw new TypeError('The headers must be the header fields of the request, such as request.headers.');

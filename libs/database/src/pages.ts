@@ -27,8 +27,9 @@ type ValueType = 'bigint' | 'boolean' | 'int' | 'text';
 
 /**
  * The filters of a request in SQL. Each combination of filters needs an index, so that PostgreSQL reads only the rows of
- * the page. The index has first the columns of `conditions`, then the column of `anyOf`, and last the id. A condition may
- * also be in the WHERE clause of the index. A search by name needs another index (`NameSearch`).
+ * the page. The index has first the columns of the SQL conditions in `conditions`, then the column of the filter `anyOf`,
+ * and last the id. Instead of a column, the index may have a condition in its own WHERE clause (a partial index). A search
+ * by name needs another index (`NameSearch`).
  */
 interface Selection {
   conditions: readonly string[];
@@ -197,8 +198,9 @@ function pageById(list: List): string {
 }
 
 /**
- * Returns the SQL for the first rows that meet the conditions, as many as the page needs (`most`). The inner query has a
- * constant limit, too, because PostgreSQL does not know `most` when it plans the statement, and would expect too many rows.
+ * Returns the SQL for the first rows that meet the conditions, as many as the page needs (`most`). The SQL is a query inside
+ * another one. The outer query has the limit `most`, and the inner query has the constant limit MAX_ROWS. PostgreSQL does
+ * not know the value of `most` when it plans the statement, so without the constant limit it would plan for too many rows.
  */
 function pagePart(list: List, conditions: string[], order: string): string {
   const most = select(list, conditions, order, MAX_ROWS);

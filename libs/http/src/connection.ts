@@ -5,13 +5,15 @@
 // Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
 //
 // This file and `connections.ts` use parts of Node that Node does not document, and that any release of Node may change:
-// - `parser` of a socket, and of this parser `socket`, the function `0` (`HTTPParser.kOnMessageBegin`), and `onIncoming` with
-//   its result 2
-// - `_unrefTimer` of a socket, which Node calls after each read
-// - `_last` of a response, after which Node closes the connection
-// - `upgrade` of a request, which Node reads right after parsing
-// - that a socket which emits `close` frees its parser
-// - that `close` of `net.Server` stops listening without closing the idle connections of an HTTP server
+// - A socket has a property `parser`, and the parser has a property `socket`.
+// - The parser calls its function `0` (`HTTPParser.kOnMessageBegin`) when a message begins.
+// - The parser calls its function `onIncoming` for each request. If this function returns 2, the parser ignores the rest of
+//   the received bytes (`STOP_PARSING`).
+// - Node calls `_unrefTimer` of a socket after each read.
+// - Node closes the connection after a response whose `_last` is true.
+// - Node checks `upgrade` of a request as soon as the header section is parsed, so `upgrade` must be reset before.
+// - When a socket emits `close`, Node frees the socket's parser.
+// - `close` of `net.Server` stops listening, but does not close the idle connections of an HTTP server.
 // The tests `connections.spec.ts`, `malformed-http.spec.ts` and `memory.spec.ts` passed with Node 20.20, 22.23 and 24.22. Run
 // these tests with each new release of Node.
 import { AsyncResource } from 'node:async_hooks';
@@ -222,7 +224,10 @@ export class Connection {
     return waiting.at(-1)?.request ?? (response === undefined || isSent(response) ? undefined : response.req);
   }
 
-  /** Sets `isFirstOfPacket` of a request whose header section has just been parsed. */
+  /**
+   * Notes whether a request is the first one in the bytes that Node has just read from the socket (`isFirstOfPacket`). Only
+   * the first one may start in the same turn of the event loop. Called once the request's header section has been parsed.
+   */
   noteFirstOfPacket(request: AccountedRequest): void {
     const { bytesRead } = this.socket;
     request.isFirstOfPacket = bytesRead !== this.bytesReadAtRequest;

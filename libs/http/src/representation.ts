@@ -30,8 +30,8 @@ export interface RepresentationOptions {
    */
   asRead?: (resource: never) => object;
   /**
-   * The query parameter that selects entries by id. A page of one such entry has the entry's ETag, which the caller can
-   * send in `If-Match`.
+   * The query parameter that selects entries of a list by id. If this parameter asks for a single id, such as
+   * `?id=7`, the response has the ETag of entry 7, which the caller can send in `If-Match`.
    */
   single?: string;
 }

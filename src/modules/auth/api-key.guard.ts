@@ -17,7 +17,7 @@ export class ApiKeyGuard implements CanActivate {
  * @throws ApiError if the key may not call the route
  */
 export function assertMayCall({ client, routeOptions }: FastifyRequest): void {
-  // Every route declares an access rule, because the start fails otherwise.
+  // Only a request for an unknown path has no access rule, because the start fails if a route declares none.
   const { access: rule = 'public' } = routeOptions.config;
   if (rule === 'public') {
     return;

@@ -42,8 +42,8 @@ interface SentReads {
 }
 
 /**
- * Runs reads outside of transactions. Callers take turns. Reads of the same kind that wait at the same time are answered by
- * one execution of one statement.
+ * Runs reads outside of transactions. Callers take turns. Reads that wait at the same time and differ only in their keys,
+ * such as the ids of rows, are answered by one execution of one statement.
  */
 export class Reads {
   private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());

@@ -107,7 +107,8 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
 }
 
 /**
- * Brings both windows up to date (see `rolled`).
+ * Brings both windows up to date: the counts of a window that has ended become 0, and a window that lies in the future is
+ * moved to the present.
  * @returns the status of each window, the minute first
  */
 export function rollWindows(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {

@@ -70,9 +70,10 @@ export const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error =
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
 /**
- * SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. If the webhook
- * is not proven yet, a delivery counts until its outcome is recorded or its lease ends, because the next delivery waits
- * for this outcome.
+ * SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. If no delivery
+ * to the webhook's URL has succeeded yet (`proven` is false), a delivery counts until its outcome is recorded or its lease
+ * ends, because such a webhook gets its next delivery only after this outcome. Otherwise, a delivery counts for at most
+ * SENDING_MS.
  */
 const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id
   AND leased_until > $1::timestamptz + CASE WHEN proven THEN interval '${LEASE_MS - SENDING_MS} ms' ELSE interval '0' END)`;
@@ -185,7 +186,10 @@ export type WebhookIds = { id: number; clientId: number };
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
 export type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
 
-/** Ends leases of which this process has lost the response, so that the deliveries need not wait until the leases end. */
+/**
+ * Ends leases that this process took by a transaction whose response from PostgreSQL was lost. The process does not know
+ * these deliveries and cannot send them, so they need not wait until the leases end by themselves.
+ */
 export const RELEASE = 'UPDATE webhook_deliveries SET leased_until = NULL WHERE leased_until = ANY($1)';
 
 /**
