@@ -18,15 +18,8 @@ const GONE = 'gone';
 
 /** The kinds of requests. A kind that is named more often is sent more often. */
 const KINDS = [
-  ...[
-    'replaceCategory',
-    'replaceCategory',
-    'replaceCategory',
-    'replaceCategory',
-    'addPet',
-    'addPet',
-    'addPet',
-  ],
+  ...['replaceCategory', 'replaceCategory', 'replaceCategory', 'replaceCategory'],
+  ...['addPet', 'addPet', 'addPet'],
   ...['removeCategory', 'updatePet', 'setStock', 'addUnit', 'reschedule', 'complete', 'cancel'],
   ...['order', 'orderWithKey', 'orderWithKey', 'adjust', 'read', 'read'],
 ] as const;

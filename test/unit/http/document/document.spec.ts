@@ -17,13 +17,8 @@ import { readGuide } from '../../../support/guides';
 /** The default address of the service. */
 const LOCAL = 'http://127.0.0.1:3000';
 
-const LIMIT_HEADERS = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-];
+const LIMIT_HEADERS =
+  'X-RateLimit-Limit X-RateLimit-Remaining X-RateLimit-Reset RateLimit-Policy RateLimit'.split(' ');
 
 const json = ({ content }: { content?: Operation['responses'][string]['content'] }) =>
   content?.['application/json'];
