@@ -1,4 +1,4 @@
-// Runs the suite as on machines that differ from this one, one after the other, and prints a table: docs/development/testing.md.
+// Runs the suite in variations, as on machines that differ from this one, and prints a table: docs/development/testing.md.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ ${Object.entries(VARIATIONS)
   )
   .join('\n')}`;
 
-// Debian's users have no PATH to the programs of administrators.
+// On Debian, the PATH of ordinary users lacks the programs of administrators.
 process.env.PATH += `${delimiter}/usr/sbin`;
 const require = createRequire(import.meta.url);
 require.extensions['.ts'] = (module, file) =>
@@ -37,7 +37,7 @@ const chosen = Object.entries(VARIATIONS).filter(([name, { onRequest }]) =>
 
 const isRoot = process.getuid() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'petstore-anywhere-'));
-// The ordinary user has to reach the clone.
+// The ordinary user needs access to the clone.
 chmodSync(folder, 0o755);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -46,7 +46,7 @@ function run(program, args, cwd = folder) {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** @returns the variables by which every process gets the time, the time zone and the locale of the machine */
+/** @returns environment variables that give every process the time, the time zone and the locale of the variation */
 function machine({ time, zone, locale }) {
   const variables = {};
   if (zone !== undefined) variables.TZ = zone;
@@ -57,10 +57,10 @@ function machine({ time, zone, locale }) {
     variables.LOCPATH = folder;
   }
   if (time !== undefined) {
-    // Relative to now, so that all processes have the same time whenever they start.
+    // The time is an offset, so that all processes have the same time, whenever they start.
     const seconds = Math.round((time.getTime() - Date.now()) / 1_000);
     variables.FAKETIME = `${seconds < 0 ? '' : '+'}${seconds}`;
-    // Timers measure by the monotonic clock.
+    // Timers use the monotonic clock, which must not be faked.
     variables.FAKETIME_DONT_FAKE_MONOTONIC = '1';
     variables.LD_PRELOAD = run('faketime', ['-f', '+0', 'printenv', 'LD_PRELOAD']).trim();
   }
@@ -89,7 +89,7 @@ function fetchNode(major) {
   return join(own, 'package/bin');
 }
 
-/** @returns the command line that runs the rest of its arguments as this user, with a home */
+/** @returns the beginning of a command line that runs the command after it as this user, with a home */
 function asUser(user) {
   const home = join(folder, 'home');
   mkdirSync(home);
@@ -98,7 +98,7 @@ function asUser(user) {
   return ['setpriv', ...ids, 'env', `HOME=${home}`, `USER=${user}`, `LOGNAME=${user}`];
 }
 
-/** Runs jest. @returns its report and what else is known of the run */
+/** Runs Jest. @returns its report, its exit code, its folder and its output */
 async function runSuite(variation) {
   const { projects, leftOut = {}, user, node, within = [] } = variation;
   const root = variation.clone === undefined ? ROOT : makeClone(variation);
@@ -127,7 +127,7 @@ async function runSuite(variation) {
   return { code, root, report, output };
 }
 
-/** What came of each test. A file that could not be loaded counts as one. */
+/** The status of each test. A file that could not be loaded counts as a test. */
 function testsOf({ root, report }) {
   return report.testResults.flatMap(({ name, message, assertionResults }) => {
     const file = relative(root, name);

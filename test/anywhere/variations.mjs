@@ -1,9 +1,9 @@
-// The machines on which `npm run test:anywhere` runs the suite: in what each differs from the usual one.
+// The variations in which `npm run test:anywhere` runs the suite, with their differences from the usual machine.
 
 const AHEAD = new Date();
 AHEAD.setUTCMonth(AHEAD.getUTCMonth() + 13);
 
-/** A signal that interrupts a wait finds the time of the machine: libfaketime fakes none within its waits. */
+/** Within its waits, libfaketime does not fake the time, so a signal that interrupts a wait finds the real time. */
 const NO_LOCK_TIMEOUT = {
   'test/http/libs/database/migrations.spec.ts': "PostgreSQL's lock_timeout never ends with libfaketime",
 };
@@ -12,9 +12,9 @@ const FAST = ['unit', 'http'];
 const ALL = [...FAST, 'system'];
 
 /**
- * projects: of jest. time: when the run begins. zone, locale: of every process. clone: the name of a clone to run in. within: a
- * command line that runs the rest of its arguments. user: who runs the suite. node: a major version. leftOut: files that cannot
- * run there, each with its reason. onRequest: runs only if it is named.
+ * projects: those of Jest. time: when the run begins. zone, locale: those of every process. clone: the folder into which the
+ * suite is cloned. within: the beginning of a command line, which runs the command after it. user: who runs the suite. node: its major version.
+ * leftOut: files that cannot run in the variation, each with its reason. onRequest: true if the variation runs only by its name.
  */
 export const VARIATIONS = {
   ahead: { what: '13 months ahead', projects: ALL, time: AHEAD, leftOut: NO_LOCK_TIMEOUT },

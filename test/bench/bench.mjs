@@ -26,7 +26,7 @@ const USAGE = `npm run build && npm run bench -- [options]
 const DEFAULTS = { before: undefined, pairs: '3', seconds: '3', connections: '32', workers: '1' };
 const { only, ...options } = readOptions(USAGE, Object.keys(OPERATIONS), DEFAULTS);
 
-/** What UNIQUE becomes next: as many digits, because the length of a body is announced before. */
+/** The number that replaces UNIQUE next. It has as many digits as UNIQUE, because Content-Length is set before. */
 let numbers = 100_000_000;
 await runToEnd(main);
 
@@ -46,7 +46,7 @@ async function main() {
   });
 }
 
-/** The service first, then what it is compared with. */
+/** Starts all contenders and fills their stores. The service is the first one. */
 async function startContenders() {
   const { workers: WORKERS, before } = options;
   const peer = await startPeer({ PROCESSES: WORKERS });
@@ -92,7 +92,7 @@ function range(ratios) {
   return `×${middle.toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
 }
 
-/** The requests of an operation as a script of wrk. */
+/** A script of wrk that sends the requests of an operation. */
 function scriptFor(name, { apiKey, store }) {
   const requests = OPERATIONS[name].requests(store).map(({ method, path, headers = {}, body }) => {
     const fields = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }), ...headers };

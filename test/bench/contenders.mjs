@@ -1,4 +1,4 @@
-// What the benchmarks compare: the service, and the hand-written peer, each with a PostgreSQL of its own.
+// Starts the contenders of the benchmarks: the service and the hand-written peer, each with a PostgreSQL of its own.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -10,19 +10,19 @@ import { parseArgs, promisify } from 'node:util';
 import embeddedPostgres from '#libs/embedded-postgres';
 import pg from 'pg';
 
-// Node finds no names in what SWC has compiled to CommonJS.
+// Node cannot import single names from a module that SWC has compiled to CommonJS.
 const { findData, startEmbeddedPostgres } = embeddedPostgres;
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LIMIT = ['--per-minute', '1000000000', '--per-day', '1000000000'];
 const POLL_MS = 20;
 export const run = promisify(execFile);
-/** For all files of a run. */
+/** The folder of all files of a run. */
 export const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
-/** Stops each thing that runs. */
+/** Functions, each of which stops a process or a database that runs. */
 const running = new Set();
 
-/** What a process and those below it have used, in microseconds; with those that have ended. */
+/** The processor time of a process and all its descendants, also of ended ones, in microseconds. */
 export function processorTime(root) {
   const processes = readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
@@ -32,7 +32,7 @@ export function processorTime(root) {
       const us = fields.slice(9, 13).reduce((sum, field) => sum + Number(field) * 10_000, 0);
       return { pid: Number(pid), parent: Number(parent), us };
     } catch {
-      // It has just ended.
+      // The process has just ended.
       return [];
     }
   });
@@ -41,7 +41,7 @@ export function processorTime(root) {
   return below(processes.find(({ pid }) => pid === root));
 }
 
-/** Starts the service of a checkout, with a client whom no limit stops. */
+/** Starts the service of a checkout, with a client whose limits no benchmark reaches. */
 export async function startService(name, { checkout = ROOT, ...settings } = {}) {
   const petstore = join(checkout, 'bin/petstore.js');
   const { REDIS_URL } = process.env;
@@ -74,25 +74,25 @@ export async function query({ environment }, ...statements) {
   return result.rows;
 }
 
-/** Starts a program with a PostgreSQL of its own, all configured alike, and waits until it serves. */
+/** Starts a program with a PostgreSQL of its own, and waits until it serves. All contenders have the same configuration of PostgreSQL. */
 async function startContender(name, program, settings) {
   const dataDirectory = mkdtempSync(join(folder, name));
   const postgres = await startEmbeddedPostgres({ dataDirectory, database: 'petstore' });
   running.add(() => postgres.stop());
   const { cluster } = findData(dataDirectory, 'petstore');
   const database = Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'));
-  // None of the caller's own variables, which could configure a contender.
+  // The developer's own variables are left out, because they could configure a contender.
   const { PATH, HOME } = process.env;
   const own = { NODE_ENV: 'production', DATABASE_URL: postgres.url };
   const environment = { PATH, HOME, ...own, ...settings };
   return { name, program, environment, database, ...(await serve(program, environment)) };
 }
 
-/** Starts one more process of a contender. @returns its address, its process id, and what stops it */
+/** Starts a process of a contender. @returns its address, its process id, and a function that stops it */
 export async function serve(program, environment) {
   const port = await freePort();
   const env = { ...environment, PORT: String(port) };
-  // Log lines are formatted and written as ever, but nobody keeps them.
+  // The contender formats and writes its log as usual, but the log is not kept.
   const stdio = ['ignore', 'ignore', 'inherit'];
   const child = spawn(process.execPath, program, { cwd: folder, env, stdio });
   const stop = async () => {
@@ -153,7 +153,7 @@ export async function runToEnd(program) {
   await end(0);
 }
 
-/** Stops all that was started, the newest first, and removes its files. */
+/** Stops all processes and databases, the newest first, and removes their files. */
 async function stopAll() {
   for (const stop of [...running].reverse()) await stop();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

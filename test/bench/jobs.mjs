@@ -1,4 +1,4 @@
-// Compares the service with the hand-written peer in what is not one request: docs/development/benchmark.md.
+// Compares the service with the hand-written peer in jobs that are more than one request: docs/development/benchmark.md.
 import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, createServer, get } from 'node:http';
@@ -34,13 +34,13 @@ ${Object.entries(JOBS)
 const { only, rounds } = readOptions(USAGE, Object.keys(JOBS), { rounds: '3' });
 
 const PEER_JOBS = join(import.meta.dirname, 'peer-jobs.mjs');
-/** Each client may have 50 requests waiting. */
+/** The number of clients. Each may have 50 requests that wait. */
 const WAITING_CLIENTS = 40;
 const WAITING_OF_CLIENT = 50;
 const PETS_OF_IMPORT = 100_000;
-/** A webhook is disabled when more than 10,000 deliveries are pending. */
+/** Fewer than 10,000, because more pending deliveries would disable the webhook. */
 const EVENTS_TO_DELIVER = 8_000;
-/** The same store for both, in the tables of each. */
+/** The size of the store, which is the same for both, although their tables differ. */
 const PETS = 1_000_000;
 const EVENTS = 10_000_000;
 const EVENT = `json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)`;
@@ -150,7 +150,7 @@ function importPets({ importFile }) {
   return timed(() => importFile(file));
 }
 
-/** Events are written while nobody delivers. @returns the seconds from the first delivery to the last one */
+/** Writes events while no delivery runs. @returns the seconds from the first delivery to the last one */
 async function deliverEvents(contender, instances) {
   const received = new Set();
   let startedAt;
@@ -189,7 +189,7 @@ async function wakeAll(contender) {
       if (response.statusCode !== 200 || body === '[]') throw new Error(`${response.statusCode}: ${body}`);
     }),
   );
-  // Nobody tells when all of them wait.
+  // The client cannot see when all requests wait, so it leaves them enough time.
   await sleep(5_000);
   const seconds = await timed(async () => {
     await call(contender, 'POST', '/categories', { name: 'Awaited' });
@@ -199,7 +199,7 @@ async function wakeAll(contender) {
   return seconds;
 }
 
-/** The store is filled once. */
+/** Fills the store if it is empty, and restarts the contender. @returns the seconds that the start takes */
 async function startAgain(contender) {
   if (!contender.isFilled) await query(contender, ...contender.filling);
   contender.isFilled = true;

@@ -1,12 +1,12 @@
-// The operations that clients send often. Whatever the contender: the ids, tags and cursors are its own.
+// The operations that clients send often. Each contender has its own ids, ETags and cursors.
 
 const PETS = 1_000;
 
-/** In a path, a header field or a body, it becomes a number that no other request has. */
+/** Stands in a path, a header field or a body for a number that differs in each request. */
 export const UNIQUE = 123_454_321;
 
 const KEYED = { 'Idempotency-Key': `bench-${UNIQUE}` };
-/** What a good client sends with every request. */
+/** The header fields that a careful client sends with every request. */
 const CAREFUL = {
   Accept: 'application/json',
   'Accept-Encoding': 'gzip, deflate',
@@ -26,7 +26,7 @@ const patch = (headers) => (store) =>
   store.pets.map((id) => send('PATCH', `/pets/${id}`, { name: `Pet ${UNIQUE}` }, headers));
 const adjust = (headers) => (store) =>
   store.pets.map((id) => send('POST', `/store/inventory/${id}/adjustments`, { delta: 1 }, headers));
-/** Pages after each of these ids; the last ones would be short. */
+/** The pages after each of these ids, except the last ids, whose pages would be short. */
 const pages = (path, ids, cursorAfter) =>
   ids.slice(0, -20).map((id) => get(`${path}&cursor=${cursorAfter(id)}`));
 
@@ -53,7 +53,7 @@ export const OPERATIONS = {
   'place-order': { status: 201, requests: order() },
   'place-order-keyed': { status: 201, requests: order(KEYED) },
   'place-order-careful': { status: 201, requests: order({ ...CAREFUL, ...KEYED }) },
-  // Each order gets another date than it had.
+  // The first turn sets one date, and the second another, so that every request changes its order.
   'reschedule-order': {
     requests: ({ placed }) =>
       ['2099-01-01T00:00:00Z', '2099-01-02T00:00:00Z'].flatMap((shipDate) =>
@@ -72,8 +72,8 @@ export const OPERATIONS = {
 };
 
 /**
- * Fills a store through its API, and remembers what requests are made of.
- * @param contender with `cursorAfter`: what a list continues with after an id
+ * Fills a store through its API. @returns the ids, ETags and pages from which requests are made
+ * @param contender with `cursorAfter`, which returns the cursor of the page after an id
  */
 export async function fill(contender) {
   const create = async (path, body) => (await call(contender, 'POST', path, body)).data.id;
@@ -108,7 +108,7 @@ export async function feedOf(contender) {
   return paths;
 }
 
-/** Sends a request. @returns the body that came, and the header fields */
+/** Sends a request. @returns the body and the header fields of the answer */
 export async function call({ url, apiKey }, method, path, body) {
   const headers = { 'X-API-Key': apiKey, ...(body && { 'Content-Type': 'application/json' }) };
   const response = await fetch(url + path, { method, headers, body: body && JSON.stringify(body) });
@@ -117,7 +117,7 @@ export async function call({ url, apiKey }, method, path, body) {
   return { data: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** Ten at a time; the results in order. */
+/** Does the work for all items, ten at a time. @returns the results in the order of the items */
 async function inTurns(items, work) {
   const all = [...items];
   const results = [];

@@ -44,7 +44,7 @@ async function importFile(file) {
   if (pets.length > 0) await send();
 }
 
-/** Sends a number of events to a receiver, signed, and keeps after each page how far it is. */
+/** Sends this many events, signed, to a receiver. After each page, it stores its position. */
 async function deliver(url, after, count) {
   const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
   await client.query('CREATE TABLE IF NOT EXISTS deliveries (position bigint)');

@@ -109,7 +109,7 @@ function created(reply, [row], map) {
   return reply.code(201).send(map(row));
 }
 
-/** What keeps the record of a key in the statement that creates, and creates nothing twice. */
+/** SQL that stores the response under its key, in the statement that creates the row. */
 const recordOf = (row, first) => `record AS (
   INSERT INTO idempotency_records (owner, key, fingerprint, status, body)
   SELECT ${OWNER}, $${first}, $${first + 1}, 201, to_jsonb(${row})::text FROM ${row})`;
@@ -257,7 +257,7 @@ app.post(
   },
 );
 
-/** Requests that wait for an event are woken by the next write. */
+/** Emits `write` after each write, which wakes all requests that wait for an event. */
 const writes = new EventEmitter().setMaxListeners(0);
 app.addHook('onResponse', ({ method }, reply, done) => {
   if (method !== 'GET') writes.emit('write');

@@ -13,7 +13,7 @@ async function docker(...args: string[]): Promise<string> {
 const compose = (...args: string[]) => docker('compose', '-p', PROJECT, '-f', 'docker/compose.yaml', ...args);
 const petstore = (...args: string[]) => compose('exec', '-T', 'store-one', 'petstore', ...args);
 
-/** Behind the proxy, with a key of a client. */
+/** The URL of the service behind the proxy, and the key of a client. */
 let url: string;
 let key: string;
 

@@ -1,4 +1,4 @@
-// What callers write with each generated client: a page, a POST, an error. Each prints `1 Ponies 404`.
+// Programs that use each generated client for a page, a POST and an error. Each prints `1 Ponies 404`.
 const SETTINGS = `const { BASE: baseUrl = '', KEY = '' } = process.env; const headers = { 'X-API-Key': KEY };`;
 
 export const TYPESCRIPT = {

@@ -1,5 +1,5 @@
-// Makes a client of the served document with the generators that callers use, compiles it and calls a service with it:
-// `npm run test:generators`. Needs the registries of what it tries. Prints a table; what is not on this machine is skipped by name.
+// `npm run test:generators` makes clients of the served document with the generators that callers use, compiles each client, and calls
+// a service with it. It needs package registries. It prints a table, which names each tool that is skipped because it is not installed.
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const run = (command, cwd = folder) =>
 const has = (program) => run(`command -v ${program} || true`) !== '';
 const rows = [];
 
-/** @param work returns what is not as expected, or nothing */
+/** @param work returns a text that says what failed, or nothing */
 function attempt(tool, call, needs, work) {
   if (needs && !has(needs)) return rows.push({ tool, call, result: `skipped: no ${needs}` });
   const row = { tool, call, result: 'works' };
@@ -66,7 +66,7 @@ function typescript([tool, { needs, generate, program }]) {
   });
 }
 
-/** Our own SDK as its users install it, compiled with this version of TypeScript. */
+/** Compiles the SDK, installed as by its users, with this version of TypeScript. */
 function sdk(major) {
   attempt('@petstore/client', `tsc of TypeScript ${major}`, undefined, () => {
     const own = place(`sdk ${major}`);
@@ -142,7 +142,7 @@ function go([tool, { module, options, program }]) {
   });
 }
 
-/** The generator of many languages is a jar, which Maven brings. */
+/** Downloads OpenAPI Generator, which is a jar, with Maven. */
 function fetchOpenapiGenerator() {
   if (!has('mvn')) return;
   const artifact = 'org.openapitools:openapi-generator-cli:7.17.0';

@@ -74,7 +74,7 @@ export class Receiver {
   }
 }
 
-/** True if the secret has signed the request. It signs again instead of verifying, because `verify` refuses the times of a clock that tests move. */
+/** True if the secret has signed the request. The signature is made again, because `verify` refuses times of a clock that tests move. */
 export function isSignedBy(secret: string, { headers, body }: Received): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   const signature = new Webhook(secret).sign(headers['webhook-id'] as string, at, body);

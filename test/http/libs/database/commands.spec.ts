@@ -74,7 +74,7 @@ describe('concurrent commands', () => {
       expect(await inventory(petId)).toMatchObject({ quantity: 4 });
     }
     expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
-    // It was attempted with all six, then with three, with two, and alone.
+    // The database refused the batch of six, the half with the broken pet, the half of that half, and the order alone.
     const { rows } = await pool.query<{ count: string }>(`SELECT last_value AS count FROM attempts`);
     expect(Number(rows[0]!.count)).toBe(4);
   });
