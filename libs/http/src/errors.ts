@@ -140,7 +140,7 @@ export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
   everywhere: 'operations',
-  when: 'The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`.',
+  when: "The resource's ETag is not in `If-Match`, or is in a change's `If-None-Match`. Paths with no ETag accept only `If-Match: *`.",
   message: (why: string) => why,
   example: ['The resource has none of the ETags in If-Match. Get it again and send its new ETag.'],
 });

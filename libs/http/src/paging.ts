@@ -57,7 +57,7 @@ export class PageQuery {
     min: 1,
     max: MAX_PAGE_SIZE,
     times: 1,
-    description: `Maximum number of entries on a page. Default: ${DEFAULT_PAGE_SIZE}, or ${MAX_PAGE_SIZE} if \`id\` is sent.`,
+    description: `Maximum number of entries on a page. Default: ${DEFAULT_PAGE_SIZE}, at most ${MAX_PAGE_SIZE}.`,
     example: 20,
   })
   limit?: number;

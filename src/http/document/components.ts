@@ -33,7 +33,7 @@ export const REQUEST_HEADERS: Record<string, ParameterObject> = {
   // No example for `Idempotency-Key`: a tool might send the example with every request, and reusing a key is an error.
   'Idempotency-Key': requestHeader(
     'Idempotency-Key',
-    'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request.',
+    'Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request.',
     { ...text('^[\\x20-\\x7e]+$', 255), minLength: 1 },
   ),
 };
@@ -113,7 +113,7 @@ export const HEADERS: Record<string, HeaderObject> = {
     'identity',
   ),
   ETag: sometimes(
-    'Version of the resource, for `If-Match` and `If-None-Match`. Present on a list only if the request had one `id` and no other parameter.',
+    'Version of the resource, for `If-Match` and `If-None-Match`.',
     text('^"[A-Za-z0-9_-]{22}"$', 24),
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),

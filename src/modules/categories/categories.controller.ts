@@ -44,7 +44,7 @@ export class CategoriesController {
       status: 201,
       description: 'The category was created.',
       resource: CategoryDto,
-      example: { ...exampleOf(NewCategoryDto), id: 7 },
+      example: { id: 7, ...exampleOf(NewCategoryDto) },
     },
   })
   create(@Body() body: NewCategoryDto, @Source() source: CommandSource) {

@@ -45,7 +45,7 @@ export class ListEventsQuery extends PageQuery {
     min: 0,
     max: 30,
     times: 1,
-    description: 'How many seconds to wait for an event if there is none yet.',
+    description: 'How many seconds to wait for an event if there is none yet. Default: 0, at most 30.',
     default: 0,
     example: 1,
   })

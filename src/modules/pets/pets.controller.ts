@@ -61,7 +61,7 @@ export class PetsController {
       description: 'The pet was created.',
       resource: 'StoredPet',
       deprecatedRead: GET_PET,
-      example: { ...exampleOf(NewPetDto), id: 23 },
+      example: { id: 23, ...exampleOf(NewPetDto) },
     },
     errors: [UnknownCategoryError],
   })

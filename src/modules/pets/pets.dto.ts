@@ -67,12 +67,16 @@ export class ListPetsQuery extends PageQuery {
     min: 1,
     max: 200,
     times: 1,
-    description: 'Only pets whose name starts with this text, ignoring case.',
+    description: 'Only pets whose name starts with this text of at most 200 characters, ignoring case.',
     example: 're',
   })
   name?: string;
 
-  @Id({ times: 100, description: 'Only pets with one of these ids.', example: [1, 2] })
+  @Id({
+    times: MAX_PAGE_SIZE,
+    description: `Only pets with one of these ids, at most ${MAX_PAGE_SIZE}. With ids, the default of \`limit\` is ${MAX_PAGE_SIZE}. With one id and no other parameter, the response has an \`ETag\`.`,
+    example: [1, 2],
+  })
   id?: number[];
 }
 

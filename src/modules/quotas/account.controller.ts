@@ -95,7 +95,7 @@ class UsageQuery {
     min: 1,
     max: USAGE_DAYS,
     times: 1,
-    description: 'Number of days, including today.',
+    description: `Number of days, including today. Default: 30, at most ${USAGE_DAYS}.`,
     default: 30,
     example: 7,
   })

@@ -539,7 +539,7 @@ export interface components {
                 "application/json": types.ErrorBody;
             };
         };
-        /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`. */
+        /** @description `precondition_failed`: The resource's ETag is not in `If-Match`, or is in a change's `If-None-Match`. Paths with no ETag accept only `If-Match: *`. */
         PreconditionFailed: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1248,21 +1248,21 @@ export interface components {
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         "If-None-Match": string;
-        /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+        /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
         "Idempotency-Key": string;
-        /** @description Number of days, including today. */
+        /** @description Number of days, including today. Default: 30, at most 90. */
         days: number;
-        /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+        /** @description Maximum number of entries on a page. Default: 20, at most 100. */
         limit: number;
         /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
         cursor: string;
-        /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
+        /** @description Only categories whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
         name: string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
         /** @description Only pets with one of these statuses. */
         status: types.PetStatus[];
-        /** @description Only pets with one of these ids. */
+        /** @description Only pets with one of these ids, at most 100. With ids, the default of `limit` is 100. With one id and no other parameter, the response has an `ETag`. */
         id: number[];
         /** @description Identifier of the pet (Pet.id). */
         petId: number;
@@ -1272,7 +1272,7 @@ export interface components {
         orderId: number;
         /** @description Only events of one of these types. */
         type: types.EventName[];
-        /** @description How many seconds to wait for an event if there is none yet. */
+        /** @description How many seconds to wait for an event if there is none yet. Default: 0, at most 30. */
         wait: number;
         /** @description Identifier of the webhook (Webhook.id). */
         webhookId: number;
@@ -1342,7 +1342,7 @@ export interface components {
          */
         "Accept-Encoding": string;
         /**
-         * @description Version of the resource, for `If-Match` and `If-None-Match`. Present on a list only if the request had one `id` and no other parameter.
+         * @description Version of the resource, for `If-Match` and `If-None-Match`.
          * @example "0SgU8bLYz3tEJ7_M5bIqkw"
          */
         ETag: string;
@@ -1379,7 +1379,7 @@ export interface operations {
     listPets: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -1387,9 +1387,9 @@ export interface operations {
                 status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
-                /** @description Only pets whose name starts with this text, ignoring case. Converted to Unicode NFC. */
+                /** @description Only pets whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
                 name?: string;
-                /** @description Only pets with one of these ids. */
+                /** @description Only pets with one of these ids, at most 100. With ids, the default of `limit` is 100. With one id and no other parameter, the response has an `ETag`. */
                 id?: components["parameters"]["id"];
             };
             header?: {
@@ -1440,7 +1440,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -1471,10 +1471,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "id": 23,
                      *       "name": "Rex",
                      *       "categoryId": 1,
-                     *       "status": "available",
-                     *       "id": 23
+                     *       "status": "available"
                      *     }
                      */
                     "application/json": types.Pet;
@@ -1691,7 +1691,7 @@ export interface operations {
                     "application/json": types.ErrorBody;
                 };
             };
-            /** @description `precondition_failed`: The resource has none of the ETags in `If-Match`, or the request would change a resource whose ETag is in `If-None-Match`. */
+            /** @description `precondition_failed`: The resource's ETag is not in `If-Match`, or is in a change's `If-None-Match`. Paths with no ETag accept only `If-Match: *`. */
             412: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -1976,11 +1976,11 @@ export interface operations {
     listCategories: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
+                /** @description Only categories whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
                 name?: components["parameters"]["name"];
             };
             header?: never;
@@ -2024,7 +2024,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2055,9 +2055,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "id": 7,
                      *       "name": "Dogs",
-                     *       "description": "Loyal, loud and always hungry.",
-                     *       "id": 7
+                     *       "description": "Loyal, loud and always hungry."
                      *     }
                      */
                     "application/json": types.Category;
@@ -2219,7 +2219,7 @@ export interface operations {
     listOrders: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -2279,7 +2279,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -2476,7 +2476,7 @@ export interface operations {
     listInventory: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -2640,7 +2640,7 @@ export interface operations {
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -2693,7 +2693,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Position in the feed at which the page starts: `now`, or the cursor in the `Link` header of the previous page. */
                 cursor?: string;
@@ -2701,7 +2701,7 @@ export interface operations {
                 type?: components["parameters"]["type"];
                 /** @description Only events about this pet, its stock and its orders. */
                 petId?: number;
-                /** @description How many seconds to wait for an event if there is none yet. */
+                /** @description How many seconds to wait for an event if there is none yet. Default: 0, at most 30. */
                 wait?: components["parameters"]["wait"];
             };
             header?: never;
@@ -2760,7 +2760,7 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -2821,7 +2821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path?: never;
@@ -3050,7 +3050,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3114,7 +3114,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3173,7 +3173,7 @@ export interface operations {
     listDeliveries: {
         parameters: {
             query?: {
-                /** @description Maximum number of entries on a page. Default: 20, or 100 if `id` is sent. */
+                /** @description Maximum number of entries on a page. Default: 20, at most 100. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
@@ -3239,7 +3239,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key, such as a UUID, for each new request. */
+                /** @description Makes the request safe to retry: for 24 hours, the same key with the same body returns the first response again and changes nothing. Use a new key of at most 255 ASCII characters, such as a UUID, for each new request. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
             };
             path: {
@@ -3377,7 +3377,7 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                /** @description Number of days, including today. */
+                /** @description Number of days, including today. Default: 30, at most 90. */
                 days?: components["parameters"]["days"];
             };
             header?: never;
