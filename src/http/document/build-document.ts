@@ -57,6 +57,8 @@ function tagParts(): object {
 }
 
 export function buildDocument(app: INestApplication): OpenAPIObject {
+  const guide = ADDRESS_PLACEHOLDER + guidePath('getting-started');
+  const keyDescription = `Your API key from the operator ([Getting started](${guide})). This or \`${BEARER_SCHEME}\` is enough.`;
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
@@ -68,13 +70,13 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addSecurityRequirements(API_KEY_SCHEME)
     .addSecurityRequirements(BEARER_SCHEME)
     .addApiKey(
-      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
+      { type: 'apiKey', in: 'header', name: 'X-API-Key', description: keyDescription },
       API_KEY_SCHEME,
     )
     .addSecurity(BEARER_SCHEME, {
       type: 'http',
       scheme: 'bearer',
-      description: 'Your key as a bearer token.',
+      description: `The same key as a bearer token. This or \`${API_KEY_SCHEME}\` is enough.`,
     })
     .build();
   // Mark every server as public with `x-internal: false`, because the OWASP rules for OpenAPI documents require this
@@ -82,7 +84,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   base.servers = base.servers!.map((server) => ({ ...server, 'x-internal': false }));
   base.info.contact = {
     name: 'The operator who issued your API key',
-    url: `${ADDRESS_PLACEHOLDER}${guidePath('getting-started')}#help`,
+    url: `${guide}#help`,
   };
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
   completeDocument(document);

@@ -49,8 +49,17 @@ it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in eithe
   expect(info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
   expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   expect(components?.securitySchemes).toEqual({
-    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Your API key.' },
-    bearer: { type: 'http', scheme: 'bearer', description: 'Your key as a bearer token.' },
+    apiKey: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'X-API-Key',
+      description: `Your API key from the operator ([Getting started](${LOCAL}/docs/guides/getting-started)). This or \`bearer\` is enough.`,
+    },
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The same key as a bearer token. This or `apiKey` is enough.',
+    },
   });
 });
 
