@@ -217,8 +217,8 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
 async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>, timeoutMs: number) {
   const silence = new AbortController();
   const attempt = new Request(request.clone(), { signal: silence.signal });
-  // The timer must keep a reference to the request. Otherwise Node may discard the request as garbage, and the timeout
-  // would have no effect.
+  // `abort` reads `attempt.signal`, so that the timer keeps a reference to the object `attempt`. If nothing refers to this
+  // object, Node deletes it during the request, and then the signal `silence` no longer aborts the request.
   const abort = () =>
     attempt.signal.aborted || silence.abort(new Error(`timeout after ${timeoutMs / 1_000} s`));
   const timer = setTimeout(abort, timeoutMs);

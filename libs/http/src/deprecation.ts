@@ -22,7 +22,7 @@ const MAX_ECHOED = 30;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The deprecation of the operation. `days` has the header fields `Deprecation` and `Sunset`, already formatted. */
+    /** The deprecation of the operation. `days` has its two days, formatted as values of the header fields. */
     deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
   }
   interface FastifyRequest {

@@ -18,8 +18,8 @@ export type ParserError = Error & { code?: string };
 const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
- * Answers bytes that cannot be parsed as a request, or a request that is one too many, after the requests that arrived
- * before. Then closes the connection.
+ * Answers bytes that cannot be parsed as a request, or a request beyond the maximum number of requests that may wait on the
+ * connection. The answer follows the responses to the requests that arrived before. Then closes the connection.
  * @param headersOf returns the headers of the response
  */
 export async function answerMalformed(

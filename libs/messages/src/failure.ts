@@ -35,7 +35,10 @@ export interface Failure {
 /** The code of an unexpected failure, whose message is the stack of the error. */
 export const DEFECT = 'internal_error';
 
-/** Set by the program at its start. */
+/**
+ * What the functions of this file need to know about the program: its name, which begins each line, and a function that
+ * turns the errors of other libraries into a `Failure`. The program sets both when it starts.
+ */
 export const failureSettings = {
   programName: 'error',
   explain: (error: unknown): Failure => ({ code: DEFECT, message: (error as Error).stack ?? String(error) }),

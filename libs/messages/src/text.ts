@@ -1,6 +1,7 @@
 /**
- * Hides API keys of the form `sk_live_…`, and the passwords of URLs, even with an unescaped `/`. A message may repeat an
- * argument that contains such a secret, and logs of messages are kept.
+ * Hides API keys that contain `sk_live_`, with any letters before, and the passwords of URLs. A message may repeat an
+ * argument that contains such a secret, and logs of messages are kept. A password is also hidden if it contains a `/`, which
+ * is not allowed in a URL, but happens.
  */
 export function withoutSecrets(message: string): string {
   return message

@@ -43,7 +43,7 @@ const OF_DELETED = `webhook_id = ANY(ARRAY(
     WITH RECURSIVE ${foundByDeliveries('true')} SELECT id FROM found EXCEPT SELECT id FROM webhooks))`;
 
 const OLDEST_DUE = 'petstore_webhook_oldest_due_seconds';
-/** How long the metric waits for the database. A scrape is answered within two seconds. */
+/** How long the metric OLDEST_DUE waits for the database. The time is less than the two seconds within which a scrape is answered. */
 const READ_MS = 1_500;
 
 function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): void {

@@ -65,8 +65,8 @@ export async function runBatch(
 }
 
 /**
- * Removes every need for a row that another command of the batch needs with at least as strong a lock. The stronger lock
- * serves both commands, so one statement can lock the row for both.
+ * Keeps one need for each row: the one with the strongest lock that any command of the batch needs. This lock serves all
+ * commands that need the row, so the row is locked by one statement. Needs that are no rows are kept.
  */
 function strongest(needs: readonly Need[]): Need[] {
   const rows = new Map<string, RowNeed>();

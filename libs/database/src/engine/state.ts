@@ -121,7 +121,7 @@ export class State {
   private readonly newIds = new Map<Entity, number[]>();
   /** The rows that commands have added with `append`, by the statement that inserts these rows. */
   private readonly appended = new Map<Insert, Cell>();
-  /** For undoing the current command: what was in each changed cell (such as a row) before the command. */
+  /** For undoing the current command: the content of each cell before the command changed it. A cell holds a row, for example. */
   private before = new Map<Cell, unknown>();
 
   /**

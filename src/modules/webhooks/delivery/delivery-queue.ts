@@ -47,9 +47,9 @@ export interface LeasedDelivery {
   webhookId: number;
   clientId: number;
   /**
-   * True if this delivery now counts as a delivery to a quick webhook. During the attempt, this is the case if the
-   * webhook was quick before and the attempt has not taken longer than QUICK_MS (delivery-worker.ts) yet. After the
-   * attempt, this is the case if the attempt took at most QUICK_MS.
+   * True if this delivery counts towards the maximum for quick webhooks, and false if it counts towards the maximum for slow
+   * webhooks. A webhook is quick if its last attempt took at most QUICK_MS (delivery-worker.ts). The value becomes false as
+   * soon as the attempt has taken longer than QUICK_MS. After the attempt, the value depends on this attempt alone.
    */
   quick: boolean;
   url: string;
@@ -180,7 +180,8 @@ export class DeliveryQueue {
       throw error;
     });
     this.uncertainLeases = [];
-    // If nothing was leased, the first result belongs to a statement that disables a webhook and returns no rows.
+    // LEASE is the first statement of the second round trip, if there is anything to lease. Otherwise the round trip begins
+    // with an UPDATE that disables a webhook and returns no rows, or has no statement at all. `leased` is empty in both cases.
     const [leased = []] = results as LeasedDelivery[][];
     return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
   }

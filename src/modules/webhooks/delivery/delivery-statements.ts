@@ -100,10 +100,11 @@ export const foundByDeliveries = (condition: string): string => `found (id) AS (
 export const WITHOUT_BITMAPS: Statement = { text: 'SET LOCAL enable_bitmapscan = off' };
 
 /**
- * Finds and locks webhooks that have a due delivery. Webhooks of clients to which this process is sending fewer
- * deliveries (`$2`) come first. If N clients have due deliveries, each client gets at most 1/(N + 1) of the maximum
- * number of concurrent deliveries (`$5`), so that deliveries to one more client can start soon. Webhooks that another
- * instance has locked are skipped. The next call finds these webhooks again if they still have due deliveries.
+ * Finds and locks webhooks that have a due delivery. `$2` has the client's id of each delivery that this process is sending
+ * now. Webhooks of clients that occur less often in `$2` come first. `$5` is the maximum number of concurrent deliveries of
+ * this process. If N clients have due deliveries, each of them gets at most 1/(N + 1) of `$5`, so that a part of `$5` is left
+ * for a client whose deliveries become due later. Webhooks that another instance has locked are skipped. The next call
+ * finds these webhooks again if they still have due deliveries.
  */
 export const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = 'pending'`)}, busy AS (
       SELECT client_id, count(*) AS deliveries FROM unnest($2::bigint[]) AS one (client_id) GROUP BY client_id
@@ -118,9 +119,9 @@ export const LOCK_DUE_WEBHOOKS = `WITH RECURSIVE ${foundByDeliveries(`status = '
       ORDER BY rank, random() LIMIT $4)) FOR NO KEY UPDATE SKIP LOCKED`;
 
 /**
- * Leases the next deliveries of each webhook, at most `$4` of a webhook. An earlier statement has locked the webhooks.
- * If another instance held one of these locks before, only this later statement sees the leases of that instance,
- * because PostgreSQL fixes which rows a statement sees when the statement starts.
+ * Leases the next deliveries of each webhook, at most `$4` of a webhook. The webhooks must have been locked by an earlier
+ * statement (LOCK_DUE_WEBHOOKS), because PostgreSQL fixes which rows a statement sees when the statement starts. A single
+ * statement for both steps would not see leases that another instance took just before, and would lease too many.
  */
 export const LEASE = `WITH leased AS (
     UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
