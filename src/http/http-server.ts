@@ -199,7 +199,7 @@ function receive({ server }: FastifyInstance, connections: Connections, limiter:
 
 /** Logs one line per request, with the route pattern instead of the path, because a path may contain secrets. */
 function logRequests(fastify: FastifyInstance): void {
-  // Do not create a child logger for each request, which would take longer than writing the line to the log.
+  // Do not create a child logger for each request, because this would take longer than writing the request's line to the log.
   fastify.setChildLoggerFactory((logger) => logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     log(request, { status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 });

@@ -113,8 +113,8 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
 }
 
 /**
- * Replaces a host name in HOST by one of its addresses, because Fastify would open a second server for a second
- * address.
+ * Replaces a host name in HOST by one of its addresses. For a name with two addresses, such as `localhost`, Fastify would
+ * open a second server, whose connections would not be counted and limited.
  */
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;

@@ -76,7 +76,7 @@ export function retryingFetch(
   /**
    * Returns the current pause after a 429 if this attempt must wait until that pause ends, otherwise undefined. A first
    * attempt of `GET /rate-limit` does not wait, because rate limits do not apply to this operation if the key is valid. A
-   * later attempt waits, because the first attempt may have been refused with 429 nevertheless.
+   * later attempt waits, because if the key is not valid, the first attempt may have been refused with 429.
    * @param count number of the attempt, from 1
    */
   const holdOn = ({ url }: Request, count: number): Hold | undefined =>

@@ -274,8 +274,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether this line was created. If sending the line again fails as
-        // well, the operator can continue the import at this line.
+        // The database failed, so it is not known whether the pet or category of this line was created. `createAgain` sends
+        // the line again. If this fails as well, the import ends, and the operator can continue it at this line.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);

@@ -94,7 +94,8 @@ export class RequestLimiter {
         return await this.counters.read(client);
       }
     } catch {
-      // Ignore an error of this read, because the counts from the start of the request are good enough for the headers.
+      // Ignore that the counts could not be refunded or read again, because the counts from the start of the request are good
+      // enough for the headers.
     }
     return decision;
   }

@@ -15,7 +15,10 @@ export class UsageDay {
   @PrimaryColumn('date')
   day!: string;
 
-  /** Number of requests on this day, without refunded requests. */
+  /**
+   * Number of requests on this day, without refunded requests. A request is refunded, that is, not counted in the end, if
+   * its response has the status 304 or 5xx.
+   */
   @Column({ type: 'bigint' })
   requests!: number;
 

@@ -105,9 +105,9 @@ export class Reads {
 
   /**
    * Takes waiting reads from the queue, and groups the reads by kind.
-   * @param recent the reads that were sent less than 100 ms ago. If a read of the same kind is among them, a waiting read
-   * stays in the queue until that read is answered or the 100 ms have passed. All reads of this kind that arrive in the
-   * meantime are then answered by the next execution of the statement, instead of one execution for each
+   * @param recent the reads that were sent less than 100 ms ago. While a read of some kind is among them and has no result,
+   * waiting reads of the same kind stay in the queue. One later execution of the statement then answers all of these
+   * waiting reads, which is cheaper than one execution for each
    */
   private take(recent: readonly SentReads[]): SentReads['pending'] {
     const groups: SentReads['pending'] = new Map();

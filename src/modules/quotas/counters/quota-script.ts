@@ -197,8 +197,8 @@ export function toQuotaStatus(json: string, { key, limits }: LimitSubject, recei
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
-    // Convert the time, except a 0, which means that the key has never been banned or has no current series of refusals
-    // (`SERIES_MS`).
+    // Convert the time from the clock of Redis, which is `aheadMs` ahead of the clock of this instance. Leave a 0, which means
+    // that the key has never been banned or has no current series of refusals (`SERIES_MS`).
     ban[time] &&= ban[time] - aheadMs;
   }
   const state = {

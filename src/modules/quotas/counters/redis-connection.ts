@@ -181,8 +181,8 @@ export async function redisStatus(url: string) {
     redis = await connected(newRedis(url));
     await selectDatabase(redis);
     await redis.ping();
-    // Ignore an error of INFO. The Redis user may have no permission for INFO, and the service itself does not need
-    // INFO.
+    // Ask for version and memory, which only this status shows. Ignore an error of INFO, because the Redis user may have no
+    // permission for this command.
     const info = await redis.info().catch(() => '');
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? null;
     const bytes = /^used_memory:(\d+)/m.exec(info)?.[1];

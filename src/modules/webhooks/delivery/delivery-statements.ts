@@ -27,9 +27,9 @@ const SENDING_MS = 35_000;
 
 /**
  * Reads the end of the event feed. The later statement DISPATCH creates the deliveries of the events up to this end. A
- * single statement for both steps would miss an event that is committed during the statement. This event would lie
- * before the end, but the statement would not see the event, because PostgreSQL fixes which rows a statement sees when
- * the statement starts.
+ * single statement for both steps could miss an event that is committed while the statement runs. The function
+ * `feed_end()` would include this event, because it reads a sequence, which shows changes at once. But the statement would
+ * not see the event's row, because PostgreSQL fixes which rows a statement sees when the statement starts.
  */
 export const NEW_EVENTS = `SELECT "end", position < "end" AS "hasNew", EXISTS (SELECT FROM webhooks WHERE enabled) AS "isAnyEnabled"
     FROM webhook_dispatch, feed_end() AS "end"`;
@@ -73,7 +73,7 @@ const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pen
  * SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. If no delivery
  * to the webhook's URL has succeeded yet (`proven` is false), a delivery counts until its outcome is recorded or its lease
  * ends, because such a webhook gets its next delivery only after this outcome. Otherwise, a delivery counts for at most
- * SENDING_MS.
+ * SENDING_MS, because an attempt takes no longer.
  */
 const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id
   AND leased_until > $1::timestamptz + CASE WHEN proven THEN interval '${LEASE_MS - SENDING_MS} ms' ELSE interval '0' END)`;
