@@ -363,6 +363,12 @@ describe('Swagger UI on a phone', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     await page.setViewportSize(PHONE.viewport);
+    await page.getByRole('button', { name: 'Schemas' }).click();
+    const names = await page.locator('.models .model-container').evaluateAll((schemas) => {
+      return schemas.map((schema) => schema.getAttribute('data-name'));
+    });
+    expect(names).toContain('Order');
+    expect(names).toEqual(names.toSorted());
     await page.getByRole('button', { name: 'Order', exact: true }).click();
     await page.locator('#model-Order').getByText('Number of units ordered.').waitFor();
     await page.goBack();

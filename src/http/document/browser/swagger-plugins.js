@@ -56,6 +56,13 @@ globalThis.swaggerUiPlugins = [
     return { components, wrapComponents: { InfoUrl } };
   },
 
+  // Folds the list of all schemas, which would take up half of the page, and sorts the schemas by name.
+  () => {
+    const afterLoad = ({ layoutActions }) => layoutActions.show(['components', 'schemas'], false);
+    const definitions = (original) => (state) => original(state).sortBy((_schema, name) => name);
+    return { afterLoad, statePlugins: { spec: { wrapSelectors: { definitions } } } };
+  },
+
   // Shows an entry of a list of ids as a text field. Without this component, Swagger UI would log a warning. A new entry
   // is empty, because Swagger UI would fill in the largest id.
   ({ React: { createElement }, getComponent }) => {
