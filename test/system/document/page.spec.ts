@@ -271,6 +271,9 @@ describe('Swagger UI', () => {
     await openers.first().press('Enter');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true);
+    await page.keyboard.insertText('  ');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.validationMessage')).toContain('than spaces');
     await page.keyboard.insertText(`“${key}”`);
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.validationMessage')).toContain('no curly quotes');

@@ -112,7 +112,8 @@ globalThis.swaggerUiPlugins = [
 
   // Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls, and
   // the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key silently. A
-  // key with a character outside ASCII is refused, because a browser cannot send a curly quote in a header.
+  // key of only spaces is refused, because the service would get no key. A key with a character outside ASCII is refused,
+  // because a browser cannot send a curly quote in a header.
   ({ React: { createElement } }) => {
     const changed = (changes) => (Original) => (props) => createElement(Original, { ...props, ...changes });
     const marked = (selector, mark) => (Original) => (props) => {
@@ -129,8 +130,10 @@ globalThis.swaggerUiPlugins = [
       event.currentTarget.click();
     };
     const oninput = ({ target: field }) => {
+      const isBlank = field.value !== '' && field.value.trim() === '';
       const isSendable = /^[ -~]*$/.test(field.value);
-      field.setCustomValidity(isSendable ? '' : 'A key has only ASCII characters, and no curly quotes.');
+      const problem = isSendable ? '' : 'A key has only ASCII characters, and no curly quotes.';
+      field.setCustomValidity(isBlank ? 'A key has other characters than spaces.' : problem);
     };
     const wrapComponents = {
       ExamplesSelect: named('select', () => 'Example'),
