@@ -38,7 +38,7 @@ export class ListCategoriesQuery extends PageQuery {
     min: 1,
     max: 200,
     times: 1,
-    description: 'Only categories whose name starts with this text of at most 200 characters, ignoring case.',
+    description: 'Only categories whose name starts with this text, ignoring case.',
     example: 'do',
   })
   name?: string;

@@ -78,7 +78,7 @@ export function eventSchema(event: {
         type: 'string',
         pattern: id,
         maxLength: 36,
-        description: 'Unique identifier, the same wherever the event is sent.',
+        description: 'Unique, the same wherever the event is sent.',
       },
       type: { type: 'string', enum: [...types], description: TYPE, example: types[0] },
       timestamp: {

@@ -67,14 +67,14 @@ export class ListPetsQuery extends PageQuery {
     min: 1,
     max: 200,
     times: 1,
-    description: 'Only pets whose name starts with this text of at most 200 characters, ignoring case.',
+    description: 'Only pets whose name starts with this text, ignoring case.',
     example: 're',
   })
   name?: string;
 
   @Id({
     times: MAX_PAGE_SIZE,
-    description: `Only pets with one of these ids, at most ${MAX_PAGE_SIZE}. With ids, the default of \`limit\` is ${MAX_PAGE_SIZE}. With one id and no other parameter, the response has an \`ETag\`.`,
+    description: `Only pets with one of these ids, at most ${MAX_PAGE_SIZE}, which is then the default of \`limit\`. One id alone gives an \`ETag\`.`,
     example: [1, 2],
   })
   id?: number[];

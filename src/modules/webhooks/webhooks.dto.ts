@@ -36,8 +36,7 @@ const AT = '2026-11-21T09:30:00.000Z';
 const URL_FIELD = {
   min: 1,
   max: 2_000,
-  description:
-    'Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.',
+  description: 'An https URL to a public address, without user and password, on port 80, 443 or above 1023.',
   example: 'https://shop.example/events',
 };
 const NOTE = { max: 2_000, description: 'Your own note about the webhook.', example: 'Packing list printer' };

@@ -1256,13 +1256,13 @@ export interface components {
         limit: number;
         /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
         cursor: string;
-        /** @description Only categories whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
+        /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
         name: string;
         /** @description Identifier of the category (Category.id). */
         categoryId: number;
         /** @description Only pets with one of these statuses. */
         status: types.PetStatus[];
-        /** @description Only pets with one of these ids, at most 100. With ids, the default of `limit` is 100. With one id and no other parameter, the response has an `ETag`. */
+        /** @description Only pets with one of these ids, at most 100, which is then the default of `limit`. One id alone gives an `ETag`. */
         id: number[];
         /** @description Identifier of the pet (Pet.id). */
         petId: number;
@@ -1387,9 +1387,9 @@ export interface operations {
                 status?: components["parameters"]["status"];
                 /** @description Only pets of this category. */
                 categoryId?: number;
-                /** @description Only pets whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
+                /** @description Only pets whose name starts with this text, ignoring case. Converted to Unicode NFC. */
                 name?: string;
-                /** @description Only pets with one of these ids, at most 100. With ids, the default of `limit` is 100. With one id and no other parameter, the response has an `ETag`. */
+                /** @description Only pets with one of these ids, at most 100, which is then the default of `limit`. One id alone gives an `ETag`. */
                 id?: components["parameters"]["id"];
             };
             header?: {
@@ -1980,7 +1980,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: the opaque cursor in the `Link` header of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only categories whose name starts with this text of at most 200 characters, ignoring case. Converted to Unicode NFC. */
+                /** @description Only categories whose name starts with this text, ignoring case. Converted to Unicode NFC. */
                 name?: components["parameters"]["name"];
             };
             header?: never;

@@ -301,7 +301,7 @@ export interface Webhook {
      */
     id: number;
     /**
-     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
+     * @description An https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
@@ -344,7 +344,7 @@ export interface WebhookWithSecret {
      */
     id: number;
     /**
-     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
+     * @description An https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
@@ -386,7 +386,7 @@ export interface WebhookWithSecret {
 /** @description The body to create a webhook. */
 export interface NewWebhook {
     /**
-     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
+     * @description An https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url: string;
@@ -412,7 +412,7 @@ export interface NewWebhook {
 /** @description A JSON Merge Patch (RFC 7396) of a webhook: only the fields to change. */
 export interface WebhookPatch {
     /**
-     * @description Where events are sent: an https URL to a public address, without user and password, on port 80, 443 or above 1023.
+     * @description An https URL to a public address, without user and password, on port 80, 443 or above 1023.
      * @example https://shop.example/events
      */
     url?: string;
@@ -588,7 +588,7 @@ export type EventName = "pet.created" | "pet.updated" | "pet.deleted" | "categor
 export type StoreEvent = PetEvent | CategoryEvent | OrderEvent | InventoryEvent;
 /** @description An event whose type begins with `pet.`. */
 export interface PetEvent {
-    /** @description Unique identifier, the same wherever the event is sent. */
+    /** @description Unique, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -606,7 +606,7 @@ export interface PetEvent {
 }
 /** @description An event whose type begins with `category.`. */
 export interface CategoryEvent {
-    /** @description Unique identifier, the same wherever the event is sent. */
+    /** @description Unique, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -624,7 +624,7 @@ export interface CategoryEvent {
 }
 /** @description An event whose type begins with `order.`. */
 export interface OrderEvent {
-    /** @description Unique identifier, the same wherever the event is sent. */
+    /** @description Unique, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -642,7 +642,7 @@ export interface OrderEvent {
 }
 /** @description An event whose type begins with `inventory.`. */
 export interface InventoryEvent {
-    /** @description Unique identifier, the same wherever the event is sent. */
+    /** @description Unique, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
@@ -660,7 +660,7 @@ export interface InventoryEvent {
 }
 /** @description The event that testWebhook sends. Nothing has happened in the store. */
 export interface TestEvent {
-    /** @description Unique identifier, the same wherever the event is sent. */
+    /** @description Unique, the same wherever the event is sent. */
     id: string;
     /**
      * @description What happened. (enum property replaced by openapi-typescript)
