@@ -1,7 +1,10 @@
 import { Check, Column, Entity, ForeignKey, PrimaryColumn, ViewColumn, ViewEntity } from 'typeorm';
 import type { PetStatus } from '../pets';
 
-/** The stock of a pet. Commands lock only the pet's row, because the pet's status and stock change together. */
+/**
+ * The stock of a pet. A command that changes the stock locks the pet's row and then this row, because the pet's status
+ * follows the stock.
+ */
 @Entity('inventory')
 @Check('inventory_stock_check', 'stock >= 0')
 @Check('inventory_open_orders_check', 'open_orders >= 0')
