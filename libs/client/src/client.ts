@@ -97,22 +97,21 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       const givenKey = input.idempotencyKey ?? header?.['Idempotency-Key'];
       const idempotencyKey = method === 'post' ? (givenKey ?? newKey) : undefined;
       let received: Response | undefined;
-      const own = signalOfCall(signal);
       const init = {
         params: { path: values, query, header: { ...header, 'Idempotency-Key': idempotencyKey } },
         body,
-        signal: own.signal,
+        // Use a signal of the call's own: each request leaves a listener on its signal, and Node would warn of a leak if all
+        // calls of a program left their listeners on one signal.
+        signal: signal && AbortSignal.any([signal]),
         fetch: async (ready: Request) => (received = await fetch(ready, input)),
       };
       const operation = `${method.toUpperCase()} ${path}`;
       const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
-      const { data, error, response } = await answered
-        .catch((cause: unknown) => {
-          signal?.throwIfAborted();
-          const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-          throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
-        })
-        .finally(own.release);
+      const { data, error, response } = await answered.catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
+        throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
+      });
       if (!response.ok || !isOfKind(data, success)) {
         throw new PetStoreError(operation, idempotencyKey, response, error);
       }
@@ -145,32 +144,6 @@ function assertUsable(baseUrl: string, apiKey: string | undefined): void {
       'baseUrl must be an http or https address without a user, such as https://petstore.example.',
     );
   }
-}
-
-/** The controllers of the calls in progress, by the signal that the program has given to these calls. */
-const controllers = new WeakMap<AbortSignal, Set<AbortController>>();
-
-/**
- * Returns a signal for one call that aborts when `given` aborts. All calls share one listener on `given`. Each request with
- * `given` itself would leave a listener there until the next garbage collection, and Node would warn of a leak.
- */
-function signalOfCall(given: AbortSignal | undefined) {
-  const controller = new AbortController();
-  if (given === undefined) {
-    return { signal: controller.signal, release: () => undefined };
-  }
-  let ofCalls = controllers.get(given);
-  if (ofCalls === undefined) {
-    const all = (ofCalls = new Set());
-    controllers.set(given, all);
-    given.addEventListener('abort', () => all.forEach((one) => one.abort(given.reason)), { once: true });
-  }
-  ofCalls.add(controller);
-  if (given.aborted) controller.abort(given.reason);
-  const release = () => {
-    ofCalls.delete(controller);
-  };
-  return { signal: controller.signal, release };
 }
 
 /** False if the response cannot be that of the service, for example the empty page of a proxy. */

@@ -287,18 +287,22 @@ describe('An abort', () => {
     const controller = new AbortController();
     const { sdk, sent } = scriptedSdk([silent]);
     const call = failureOf(sdk.listPets({ signal: controller.signal }));
-    setImmediate(() => controller.abort(reason));
+    setTimeout(() => {
+      // The call must not be collected as garbage while it waits.
+      collectGarbage();
+      setTimeout(() => controller.abort(reason), 10);
+    }, 10);
     expect(await call).toBe(reason);
     expect(sent.length).toBe(1);
   });
 
-  it('takes one listener on the signal, which may live long, however many calls there are', async () => {
+  it('leaves no listener on the signal, which may live long', async () => {
     const { signal } = new AbortController();
     const { sdk } = scriptedSdk([NO_PETS, failure(404, 'pet_not_found'), LOST]);
     for (let call = 0; call < 3; call += 1) {
       await sdk.listPets({ signal, maxAttempts: 1 }).catch(() => undefined);
     }
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('ends a wait immediately', async () => {
