@@ -7,7 +7,12 @@ import { OperatorError } from '#libs/messages';
 import { AuditTrail } from '../audit';
 import { CategoriesService } from '../categories';
 import { PetsService, UnknownCategoryError } from '../pets';
-import { ANY_RESPONSE, IdempotencyInProgressError, IdempotencyKeyReusedError, KeyedRequest } from '../writes';
+import {
+  ANY_RESPONSE,
+  IdempotencyInProgressError,
+  IdempotencyKeyReusedError,
+  IdempotentRequest,
+} from '../writes';
 import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
 
 /** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */
@@ -320,12 +325,9 @@ class ImportRun {
 
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
   private sourceOf({ number, ...content }: NumberedLine): CommandSource {
-    const line = String(number);
     const fingerprint = hash('sha256', JSON.stringify(content), 'base64url');
-    // Earlier versions of the service stored the number of the line as its fingerprint.
-    const isSame = (kept: string) => kept === fingerprint || kept === line;
-    const keyed = new KeyedRequest(this.nameOf(line), fingerprint, 201, isSame);
-    return { callerId: SERVICE_CALLER_ID, wrap: (command) => keyed.once(command) };
+    const idempotent = new IdempotentRequest(this.nameOf(String(number)), fingerprint, 201);
+    return { callerId: SERVICE_CALLER_ID, wrap: (command) => idempotent.wrap(command) };
   }
 
   private async create(line: NumberedLine): Promise<void> {

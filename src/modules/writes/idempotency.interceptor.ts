@@ -1,11 +1,11 @@
+import { hash } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type CommandSource } from '#libs/database';
-import { ApiError } from '#libs/http';
+import { ApiError, ValidationFailedError, composed, headerValuesOf } from '#libs/http';
 import { apiKeyOf } from '../auth';
-import { earlierFingerprintOf, fingerprintOf, idempotencyKeyOf } from './idempotency-key';
-import { IdempotencyInProgressError, KeyedRequest } from './keyed-request';
+import { IdempotencyInProgressError, IdempotentRequest } from './idempotent-request';
 
 /**
  * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once
@@ -31,24 +31,24 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     const { clientId } = apiKeyOf(request);
     const fingerprint = fingerprintOf(request);
     const isSame = (kept: string) => kept === fingerprint || kept === earlierFingerprintOf(request);
-    const keyed = new KeyedRequest(`${clientId} ${key}`, fingerprint, reply.statusCode, isSame);
-    if (this.running.has(keyed.name)) {
+    const idempotent = new IdempotentRequest(`${clientId} ${key}`, fingerprint, reply.statusCode, isSame);
+    if (this.running.has(idempotent.name)) {
       throw new IdempotencyInProgressError();
     }
-    this.running.add(keyed.name);
-    const source: CommandSource = { callerId: clientId, wrap: (command) => keyed.once(command) };
+    this.running.add(idempotent.name);
+    const source: CommandSource = { callerId: clientId, wrap: (command) => idempotent.wrap(command) };
     request.commandSource = source;
     const report = () => {
-      if (keyed.isReplayed) void reply.header('Idempotent-Replayed', 'true');
+      if (idempotent.isReplayed) void reply.header('Idempotent-Replayed', 'true');
     };
     // Only an ApiError can come from a stored response, so send no `Idempotent-Replayed` with other errors.
     const reportRefusal = (error: unknown) => {
       if (error instanceof ApiError) report();
     };
     return next.handle().pipe(
-      catchError((error: unknown) => this.refuse(error, keyed, source)),
+      catchError((error: unknown) => this.refuse(error, idempotent, source)),
       tap({ next: report, error: reportRefusal }),
-      finalize(() => this.running.delete(keyed.name)),
+      finalize(() => this.running.delete(idempotent.name)),
     );
   }
 
@@ -57,8 +57,8 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
    * idempotency key may have been used before. If so, the caller gets the stored response, or a 422 if the earlier
    * request was a different one. Otherwise, the caller gets the error.
    */
-  private refuse(error: unknown, keyed: KeyedRequest, source: CommandSource): Promise<object> {
-    if (keyed.isSent || !(error instanceof ApiError)) {
+  private refuse(error: unknown, idempotent: IdempotentRequest, source: CommandSource): Promise<object> {
+    if (idempotent.hasWrapped || !(error instanceof ApiError)) {
       throw error;
     }
     const decide = (): object => {
@@ -66,4 +66,62 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
     };
     return this.commands.execute(source, { needs: [], decide });
   }
+}
+
+function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'] as string | undefined;
+  // Node joins repeated header fields with ", ", which a single key may contain as well. Count the fields.
+  if (headerValuesOf(request.raw, 'idempotency-key').length > 1) {
+    throw new ValidationFailedError('Idempotency-Key must be given once.');
+  }
+  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw new ValidationFailedError('Idempotency-Key must be 1 to 255 printable ASCII characters.');
+  }
+  return key;
+}
+
+/**
+ * Returns a digest of the operation, the path parameters and the JSON body. The digest does not depend on the spelling
+ * of the URL or of the JSON.
+ */
+function fingerprintOf(request: FastifyRequest): string {
+  return digestOf(request, composedInOrder);
+}
+
+/**
+ * Returns the fingerprint that earlier versions of the service stored for the request. These versions did not convert
+ * the name of a pet or category to Unicode's composed form.
+ */
+function earlierFingerprintOf(request: FastifyRequest): string {
+  return digestOf(request, inOrder);
+}
+
+function digestOf(request: FastifyRequest, replacer: Replacer): string {
+  const { method, params, body } = request;
+  const value = body === undefined ? '' : jsonOf(body, replacer);
+  const text = `${method} ${request.routeOptions.url} ${JSON.stringify(params)}\n${value}`;
+  return hash('sha256', text, 'base64url');
+}
+
+type Replacer = (name: string, value: unknown) => unknown;
+
+function jsonOf(body: unknown, replacer: Replacer): string {
+  try {
+    return JSON.stringify(body, replacer);
+  } catch {
+    // `JSON.stringify` throws an error for thousands of nested arrays, which `JSON.parse` accepts.
+    throw new ValidationFailedError('The body is nested too deeply.');
+  }
+}
+
+/** Makes `JSON.stringify` sort the properties of objects, and convert names to Unicode's composed form. */
+function composedInOrder(name: string, value: unknown): unknown {
+  return name === 'name' && typeof value === 'string' ? composed(value) : inOrder(name, value);
+}
+
+/** Makes `JSON.stringify` sort the properties of objects. */
+function inOrder(_name: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 }

@@ -2,15 +2,15 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { IdempotencyRecord } from './idempotency-record.entity';
-import { EXPIRED } from './keyed-request';
+import { EXPIRED } from './idempotent-request';
 
 export {
   ANY_RESPONSE,
   IdempotencyInProgressError,
   IdempotencyKeyReusedError,
   KEPT_ERRORS,
-  KeyedRequest,
-} from './keyed-request';
+  IdempotentRequest,
+} from './idempotent-request';
 export { SendsCommands, Source } from './sends-commands';
 
 @Module({ imports: [TypeOrmModule.forFeature([IdempotencyRecord])] })

@@ -1,3 +1,8 @@
+// This file connects a request with the command of its handler. The executor calls `wrap` of the source before it runs the
+// command, and gets a command with up to two layers around the handler's own:
+// 1. The outer layer belongs to the `Idempotency-Key`: the stored response replaces the decision (`IdempotentRequest.wrap`).
+//    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because it also has to see the response.
+// 2. The inner layer belongs to `If-Match`: the decision fails with 412 (`Source` below).
 import {
   type ExecutionContext,
   RequestMethod,
@@ -17,7 +22,7 @@ import {
 } from '#libs/http';
 import { apiKeyOf } from '../auth';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
-import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './keyed-request';
+import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempotent-request';
 
 declare module 'fastify' {
   interface FastifyRequest {

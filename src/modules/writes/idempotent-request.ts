@@ -82,9 +82,9 @@ const SAVE_RESPONSE = new Insert(
       body = excluded.body, created_at = now()`,
 );
 
-export class KeyedRequest {
+export class IdempotentRequest {
   /** True once the command was handed over for execution. From then on, the command itself saves its response or error. */
-  isSent = false;
+  hasWrapped = false;
   isReplayed = false;
 
   /**
@@ -103,9 +103,9 @@ export class KeyedRequest {
    * Wraps a command so that the command takes effect only once. A later command with the same key returns the stored
    * response.
    */
-  once<Result>(command: Command<Result>): Command<Result | Rejection> {
+  wrap<Result>(command: Command<Result>): Command<Result | Rejection> {
     const { name } = this;
-    this.isSent = true;
+    this.hasWrapped = true;
     return {
       needs: [{ lookup: CLAIMS, key: name }, { lookup: RESPONSES, key: name }, ...command.needs],
       needsNoRows: (state) => !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null,
