@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeIfUnread } from '#libs/http';
 import type { RequestLimiter } from '../modules/quotas';
 import { HEADERS } from './document/components';
+import { writeHeaders } from './response.interceptor';
 
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -46,8 +47,8 @@ export async function answerPreflight(
   limiter: RequestLimiter,
 ): Promise<void> {
   const { 'access-control-request-headers': asked } = request.headers;
+  await writeHeaders(limiter, request, reply, 204);
   const headers = {
-    ...(await limiter.headersOfAddress(request.ip)),
     'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Max-Age': '600',
     Vary: 'Origin, Access-Control-Request-Headers',

@@ -38,6 +38,15 @@ describe('open to every origin, by default', () => {
     expectOwedHeaders(answer, 'nobody');
   });
 
+  test.each(['/docs', '/openapi.json', '/health/live'])(
+    'a preflight for a path without limits reports none: %s',
+    async (path) => {
+      const { status, headers } = await raw.withoutKey(`OPTIONS ${path}`, asks(SHOP));
+      expect([status, headers['access-control-allow-origin']]).toEqual([204, '*']);
+      expect(Object.keys(headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    },
+  );
+
   test.each([
     ['a method', [`Origin: ${SHOP}`]],
     ['an origin', ['Access-Control-Request-Method: GET']],
