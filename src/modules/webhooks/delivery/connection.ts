@@ -15,7 +15,11 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 export class NoConnectionError extends Error {}
 
-/** Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. */
+/**
+ * Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. Node's
+ * `autoSelectFamily` ends a slow attempt before the next address is tried. If that address is dead, a receiver that
+ * accepts after a few seconds would never be reached.
+ */
 export async function connectToFirst(
   addresses: readonly string[],
   port: number,
