@@ -18,8 +18,6 @@ export interface Feature {
   cliCommands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables that requests can change. Parents come before the children that refer to them. */
   tables?: readonly ReportedTable[];
-  /** Returns the settings with those values that the feature can only find out once the database is open. */
-  prepare?(settings: Settings): Settings;
   /**
    * Returns a file without which a copy of the database would be incomplete, for example the file with the key for
    * webhook secrets. Returns undefined if there is no such file.
@@ -27,21 +25,15 @@ export interface Feature {
   companionFile?(settings: Settings): CompanionFile | undefined;
   expiredRows?: readonly ExpiredRows[];
   clientDependent?: ClientDependent;
-  outgoing?: OutgoingSockets;
+  /**
+   * Limits how many sockets the feature opens to other servers, for example to the receivers of webhooks. Only one feature
+   * has this function, because it may take all `sockets` that the process has left for this purpose.
+   * @returns a clause about the limit for the log, such as `webhooks get at most 30 of 5000 sockets`
+   */
+  limitSockets?(app: NestFastifyApplication, sockets: number): string;
   schemas?: Record<string, SchemaObject>;
   /** Adds metrics. The `collect` of a metric must not fail, because the scrape would then have no metric at all. */
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
-}
-
-/**
- * Sockets that a feature opens to other servers, for example to the receivers of webhooks. A process that may open only
- * few file descriptors limits the number of these sockets.
- */
-export interface OutgoingSockets {
-  /** Purpose of the sockets, as a noun in the plural for the log message about the limit, for example `webhooks`. */
-  name: string;
-  max: number;
-  limit(app: NestFastifyApplication, sockets: number): void;
 }
 
 export interface ReportedTable {

@@ -123,7 +123,7 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
 }
 
 /**
- * Divides the file descriptors of this process, so that neither callers nor the features that open sockets can take all
+ * Divides the file descriptors of this process, so that neither callers nor the feature that opens sockets can take all
  * of them. Callers get at most four fifths.
  */
 function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
@@ -132,23 +132,18 @@ function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, l
   // the DNS, and the process would wait for all answers.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: unknown } } };
-  // If the number of descriptors has no limit, Node reports `unlimited`. `descriptors` is then NaN, and every
-  // comparison below is false, so neither the connections of callers nor the sockets of features are limited.
   const descriptors = Number(userLimits.open_files.soft);
+  // If the number of descriptors has no limit, Node reports `unlimited`, and nothing is limited.
+  if (Number.isNaN(descriptors)) {
+    return;
+  }
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
   const { maxConnections } = server;
   const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
-  const outgoing = FEATURES.flatMap((feature) => feature.outgoing ?? []);
-  const limited = outgoing.map(({ name, max, limit }) => {
-    const sockets = Math.min(max, Math.floor((shared - connections) / outgoing.length));
-    if (sockets < max) {
-      limit(app, sockets);
-    }
-    return `, and ${name} get at most ${sockets} of ${max} sockets`;
-  });
+  const limited = FEATURES.flatMap((feature) => feature.limitSockets?.(app, shared - connections) ?? []);
   if (connections < maxConnections) {
     logger.warn(
-      `At most ${connections} connections are accepted instead of ${maxConnections}${limited.join('')}, ` +
+      `${[`At most ${connections} connections are accepted instead of ${maxConnections}`, ...limited].join(', and ')}, ` +
         `because the process may have only ${descriptors} descriptors. Raise its limit (ulimit -n).`,
     );
     server.maxConnections = connections;
@@ -184,8 +179,7 @@ export async function startService(
   database: OpenDatabase,
   onStoppable: (stop: Stop) => void,
 ): Promise<void> {
-  const { logger, tracing } = context;
-  const settings = FEATURES.reduce((all, { prepare }) => ({ ...all, ...prepare?.(all) }), context.settings);
+  const { settings, logger, tracing } = context;
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forService(settings, database.url),
     createHttpAdapter(settings, logger),

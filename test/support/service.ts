@@ -112,16 +112,14 @@ export class TestService {
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
-  const settings = {
-    ...readSettings({ METRICS_PORT: 'off', ...LOOPBACK_WEBHOOKS }),
-    ...options.settings,
-  };
-  const { redisUrl } = settings;
   const database = options.database ?? (await within('a new database', createTestDatabase()));
   const databaseUrl = new URL(options.databaseUrl ?? database.url);
   // Long limits, because slow machines run these tests, too.
   databaseUrl.searchParams.set('statement_timeout', '120000');
   databaseUrl.searchParams.set('connect_timeout', '120');
+  const environment = { METRICS_PORT: 'off', DATABASE_URL: databaseUrl.href, ...LOOPBACK_WEBHOOKS };
+  const settings = { ...readSettings(environment), ...options.settings };
+  const { redisUrl } = settings;
   const clock = new ManualClock();
   const log = new WatchedLog();
   const logger = createLogger('trace', log);

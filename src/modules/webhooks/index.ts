@@ -14,7 +14,7 @@ import { Sender } from './delivery/sender';
 import type { WebhookSettings } from './settings';
 import { WEBHOOKS_OF_CLIENT, WebhookAdministrationService } from './webhook-administration.service';
 import { WEBHOOK_SCHEMAS } from './webhook-callbacks';
-import { SecretVault, WebhookKeyCheck, webhookKeyFile, withWebhookKey } from './webhook-secrets';
+import { SecretVault, WebhookKeyLoader, webhookKeyFile } from './webhook-secrets';
 import { DispatchPosition, Webhook, WebhookDelivery } from './webhook.entity';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksService } from './webhooks.service';
@@ -35,7 +35,7 @@ class WebhookAdministrationModule {}
 @Module({
   imports: [WebhookAdministrationModule],
   controllers: [WebhooksController],
-  providers: [WebhookKeyCheck, Sender, DeliveryQueue, DeliveryWorker],
+  providers: [WebhookKeyLoader, Sender, DeliveryQueue, DeliveryWorker],
 })
 class WebhooksModule {}
 
@@ -75,7 +75,6 @@ function deliveryMetrics(app: NestFastifyApplication, registers: Registry[]): vo
 export const WEBHOOKS: Feature = {
   module: WebhooksModule,
   cliModule: WebhookAdministrationModule,
-  prepare: withWebhookKey,
   companionFile: webhookKeyFile,
   tables: [{ entity: Webhook }, { entity: WebhookDelivery }],
   expiredRows: [
@@ -85,12 +84,10 @@ export const WEBHOOKS: Feature = {
     { table: 'webhook_deliveries', condition: () => OF_DELETED },
   ],
   clientDependent: WEBHOOKS_OF_CLIENT,
-  outgoing: {
-    name: 'webhooks',
-    max: WEBHOOK_SOCKETS,
-    limit: (app, sockets) => {
-      app.get(Sender).maxIdle = app.get(DeliveryQueue).limitSockets(sockets);
-    },
+  limitSockets(app, available) {
+    const sockets = Math.min(available, WEBHOOK_SOCKETS);
+    app.get(Sender).maxIdle = app.get(DeliveryQueue).limitSockets(sockets);
+    return `webhooks get at most ${sockets} of ${WEBHOOK_SOCKETS} sockets`;
   },
   schemas: WEBHOOK_SCHEMAS,
   metrics: deliveryMetrics,

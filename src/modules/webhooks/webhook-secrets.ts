@@ -44,11 +44,8 @@ const boundTo = (webhookId: number): Buffer => Buffer.from(`webhook ${webhookId}
 /** Encrypts secrets with a key that is not in the database. Each secret can only be decrypted for its own webhook. */
 @Injectable()
 export class SecretVault {
-  constructor(@Inject(SETTINGS) private readonly settings: Pick<WebhookSettings, 'webhookKey'>) {}
-
-  get hasKey(): boolean {
-    return this.settings.webhookKey !== undefined;
-  }
+  /** Undefined if there is no key, and in commands, which need none. `WebhookKeyLoader` sets the key of a service. */
+  key?: Buffer;
 
   /** Creates and encrypts a secret. @throws UnavailableError if WEBHOOK_KEY is not set */
   encryptNew(webhookId: number): string {
@@ -87,27 +84,28 @@ export class SecretVault {
   }
 
   private requireKey(): Buffer {
-    const { webhookKey } = this.settings;
-    if (webhookKey === undefined) {
+    if (this.key === undefined) {
       throw new UnavailableError(NO_KEY);
     }
-    return webhookKey;
+    return this.key;
   }
 }
 
 /**
- * Checks at startup that this instance can decrypt the secrets in the database, because all instances must have the
- * same key.
+ * Gives the key to the vault at startup, and checks that the key decrypts the secrets in the database, because all
+ * instances must have the same key.
  */
 @Injectable()
-export class WebhookKeyCheck implements OnModuleInit {
+export class WebhookKeyLoader implements OnModuleInit {
   constructor(
+    @Inject(SETTINGS) private readonly settings: WebhookSettings,
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly vault: SecretVault,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    if (!this.vault.hasKey) {
+    this.vault.key = webhookKeyOf(this.settings);
+    if (this.vault.key === undefined) {
       new Logger('Webhooks').warn(NO_KEY);
       return;
     }
@@ -140,7 +138,7 @@ export function webhookKeyFile(settings: WebhookSettings): CompanionFile | undef
 }
 
 /** Returns the key in the file, which is created if there is none. Returns undefined if the file holds no key. */
-function webhookKeyOf(file: string): Buffer | undefined {
+function keyIn(file: string): Buffer | undefined {
   // Use `lstat`, so that a link counts as a file even if its target is on a disk that is not mounted.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) {
     const key = randomBytes(WEBHOOK_KEY_BYTES).toString('base64');
@@ -152,17 +150,17 @@ function webhookKeyOf(file: string): Buffer | undefined {
 }
 
 /**
- * With an embedded database and no WEBHOOK_KEY, adds the webhook key from a file to the settings. The file is created at
- * the first start.
+ * Returns WEBHOOK_KEY or, if it is not set and the database is embedded, the key in a file, which is created at the first
+ * start.
  */
-export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
+export function webhookKeyOf(settings: WebhookSettings): Buffer | undefined {
   const file = keyFileOf(settings);
   if (file === undefined) {
-    return settings;
+    return settings.webhookKey;
   }
   let webhookKey: Buffer | undefined;
   try {
-    webhookKey = webhookKeyOf(file);
+    webhookKey = keyIn(file);
   } catch (error) {
     const { message } = error as Error;
     throw new StartError(
@@ -174,5 +172,5 @@ export function withWebhookKey(settings: WebhookSettings): WebhookSettings {
       `${file} does not hold a key of ${WEBHOOK_KEY_BYTES} bytes in base64. Restore it from a backup.`,
     );
   }
-  return { ...settings, webhookKey };
+  return webhookKey;
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import {
   SecretVault,
   validSecrets,
+  webhookKeyOf,
   withNewSecret,
-  withWebhookKey,
 } from '../../../../src/modules/webhooks/webhook-secrets';
 import { readSettings } from '../../../../src/all-settings';
 import { useFolder } from '../../../support/files';
@@ -13,11 +13,14 @@ const DAY = 86_400_000;
 const NOW = new Date(Date.UTC(2026, 10, 21, 9, 30));
 const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);
 
-const vault = new SecretVault({ webhookKey: Buffer.alloc(32, 1) });
+function vaultWith(key: Buffer): SecretVault {
+  return Object.assign(new SecretVault(), { key });
+}
+const vault = vaultWith(Buffer.alloc(32, 1));
 
 test.each([
   ['for another webhook', vault, 8, (text: string) => text],
-  ['with another key', new SecretVault({ webhookKey: Buffer.alloc(32, 2) }), 7, (text: string) => text],
+  ['with another key', vaultWith(Buffer.alloc(32, 2)), 7, (text: string) => text],
   ['with a changed byte', vault, 7, (text: string) => text.replace(/.{9}$/, 'AAAAAAAAA')],
   ['when truncated', vault, 7, (text: string) => text.slice(0, 30)],
 ])('A secret is not decrypted %s, and nothing is revealed', (_name, other, webhookId, change) => {
@@ -42,13 +45,13 @@ it.each(['', 'c2hvcnQ=', '\u001b[2J../../x', `${'A'.repeat(43)}=x`])(
   (text) => {
     writeFileSync(join(folder, 'webhook.key'), text);
     const settings = readSettings({ DATA_DIR: folder });
-    expect(() => withWebhookKey(settings)).toThrow(`${folder}/webhook.key does not hold a key of 32 bytes`);
+    expect(() => webhookKeyOf(settings)).toThrow(`${folder}/webhook.key does not hold a key of 32 bytes`);
   },
 );
 
 it('a key file that cannot be read or created is named with the reason', () => {
   const own = mkdtempSync(join(folder, 'own-'));
-  const start = () => withWebhookKey(readSettings({ DATA_DIR: own }));
+  const start = () => webhookKeyOf(readSettings({ DATA_DIR: own }));
   const message = `${own}/webhook.key cannot be read or created: EISDIR`;
   mkdirSync(join(own, 'webhook.key.tmp'));
   expect(start).toThrow(message);
