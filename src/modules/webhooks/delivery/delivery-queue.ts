@@ -40,17 +40,16 @@ const SOCKETS_PER_DELIVERY = 5;
 /** Number of sockets that a process needs to send the maximum number of deliveries to quick and to slow webhooks. */
 export const WEBHOOK_SOCKETS = 2 * MAX_CONCURRENT_OF_KIND * SOCKETS_PER_DELIVERY;
 
+/** `isQuick` says whether the webhook is quick from now on. */
+export type FinishedAttempt = Attempt & { isQuick: boolean };
+
 export interface LeasedDelivery {
   id: number;
   /** When the lease ends. Each lease of a delivery ends at a different time, so this time also identifies the lease. */
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
-  /**
-   * True if this delivery counts towards the maximum for quick webhooks, and false if it counts towards the maximum for slow
-   * webhooks. A webhook is quick if its last attempt took at most QUICK_MS (delivery-worker.ts). The value becomes false as
-   * soon as the attempt has taken longer than QUICK_MS. After the attempt, the value depends on this attempt alone.
-   */
+  /** True if this delivery counts towards the maximum for quick webhooks, false if towards the maximum for slow webhooks. */
   quick: boolean;
   url: string;
   secrets: StoredSecret[];
@@ -59,7 +58,7 @@ export interface LeasedDelivery {
   body: string | null;
   /** In unix milliseconds. */
   startedAt?: number;
-  attempt?: Attempt;
+  attempt?: FinishedAttempt;
 }
 
 interface Turn {
@@ -213,8 +212,8 @@ export class DeliveryQueue {
   }
 
   private recordOf(finished: readonly LeasedDelivery[]): Statement {
-    const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, quick, attempt }) => {
-      const { status: answer, error } = attempt!;
+    const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, attempt }) => {
+      const { status: answer, error, isQuick: quick } = attempt!;
       return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
     });
     const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];

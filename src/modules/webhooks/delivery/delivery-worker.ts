@@ -112,12 +112,12 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async attempt(delivery: LeasedDelivery): Promise<void> {
     delivery.startedAt = this.clock.now();
-    delivery.attempt = await this.send(delivery).catch((error: unknown) => {
+    const attempt = await this.send(delivery).catch((error: unknown) => {
       this.logger.error(`An attempt failed: ${String(error)}`);
       return { status: null, error: BROKEN };
     });
-    delivery.quick = this.isQuick(delivery);
-    this.attempts.inc({ result: delivery.attempt.error === null ? 'delivered' : 'failed' });
+    delivery.attempt = { ...attempt, isQuick: this.isQuick(delivery) };
+    this.attempts.inc({ result: attempt.error === null ? 'delivered' : 'failed' });
     this.sending.wake();
   }
 

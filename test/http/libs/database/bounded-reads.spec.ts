@@ -213,7 +213,7 @@ describe('in a large store', () => {
     await add('failed');
     await database.pool.query('ANALYZE webhook_deliveries');
     const { rows } = await add('pending');
-    const delivery = { ...rows[0]!, url: body.url, quick: true, attempt: { status: 204, error: null } };
+    const delivery = { ...rows[0]!, url: body.url, attempt: { status: 204, error: null, isQuick: true } };
     const turn = { finished: [delivery], sending: [], mayLease: false };
     const record = () => service.app.get(DeliveryQueue).recordAndLease(turn);
     await expectAtMost(PAGE_ROWS, [record], { tables: ['webhook_deliveries'] });

@@ -119,9 +119,9 @@ describe('Until its first success a webhook', () => {
     const taken = await Promise.all(turns.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
     turns.forEach((turn) => turn.mockRestore());
     const [one, other] = taken.flatMap((turn) => (turn as { leased: LeasedDelivery[] }).leased);
-    const refused = { status, error: 'refused', retryAfter: '120' };
+    const refused = { status, error: 'refused', retryAfter: '120', isQuick: true };
     const finished = [
-      { ...one!, attempt: { status: 204, error: null } },
+      { ...one!, attempt: { status: 204, error: null, isQuick: true } },
       { ...other!, attempt: refused },
     ];
     await first.app.get(DeliveryQueue).recordAndLease({ finished, sending: [], mayLease: false });
