@@ -151,16 +151,16 @@ export class DeliveryQueue {
     }
     const uncertain = this.uncertainLeases.filter((end) => end > now);
     const release = uncertain.length === 0 ? [] : [{ text: RELEASE, values: [uncertain] }];
-    const before = [WITHOUT_BITMAPS, this.recordOf(finished), ...release];
     const finds = kinds.map(({ quick, clients, capacity }) => ({
       text: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, capacity, this.maxOfKind],
     }));
     const leasedUntil = this.timeIn(LEASE_MS);
     let share = MAX_CONCURRENT_TO_WEBHOOK;
-    const transaction = this.database.inTwoRoundTrips([...before, ...finds], (results) => {
-      const [, recorded] = results as [unknown, Recorded[]];
-      const foundByKind = results.slice(before.length) as { id: number }[][];
+    const first = [WITHOUT_BITMAPS, this.recordingOf(finished), ...release, ...finds];
+    const transaction = this.database.inTwoRoundTrips(first, ([, recordedRows, ...others]) => {
+      const recorded = recordedRows as Recorded[];
+      const foundByKind = others.slice(release.length) as { id: number }[][];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = foundByKind
         .flat()
@@ -169,19 +169,16 @@ export class DeliveryQueue {
         Math.floor(kinds[index]!.capacity / Math.max(1, length)),
       );
       share = Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
-      const values = [now, webhooks, leasedUntil, share];
-      const lease = webhooks.length === 0 ? [] : [{ text: LEASE, values }];
+      const lease = { text: LEASE, values: [now, webhooks, leasedUntil, share] };
       const disabled = ended.filter(({ enabled }) => enabled);
-      return [...lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
+      return [lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     });
-    const results = await transaction.catch((error: unknown) => {
+    const [rows] = await transaction.catch((error: unknown) => {
       this.uncertainLeases = [...uncertain, leasedUntil];
       throw error;
     });
     this.uncertainLeases = [];
-    // LEASE is the first statement of the second round trip, if there is anything to lease. Otherwise the round trip begins
-    // with an UPDATE that disables a webhook and returns no rows, or has no statement at all. `leased` is empty in both cases.
-    const [leased = []] = results as LeasedDelivery[][];
+    const leased = rows as LeasedDelivery[];
     return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
   }
 
@@ -211,7 +208,7 @@ export class DeliveryQueue {
     return { quick, capacity, clients: ofKind.map(({ clientId }) => clientId) };
   }
 
-  private recordOf(finished: readonly LeasedDelivery[]): Statement {
+  private recordingOf(finished: readonly LeasedDelivery[]): Statement {
     const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, attempt }) => {
       const { status: answer, error, isQuick: quick } = attempt!;
       return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
