@@ -1,11 +1,11 @@
 export * from './conditions';
-export * from './connection';
+export { AccountedRequest, AccountedResponse, disconnectSignalOf } from './connection';
 export * from './connections';
 export * from './deprecation';
 export * from './errors';
 export * from './fields';
 export * from './json-body';
-export * from './malformed-request';
+export { closeIfUnread } from './malformed-request';
 export * from './message';
 export * from './operation';
 export * from './paging';
