@@ -378,6 +378,16 @@ describe('Swagger UI on a phone', () => {
     await isBelowHeader('placeOrder');
     await page.goBack();
     expect(page.url()).toBe(guide);
+    // The last operation can be scrolled to just below the header although its content is not on the page yet.
+    await page.goto(addressOf('/swagger#/Account/getUsage'));
+    await isBelowHeader('getUsage');
+    // Swagger UI would throw an error for a malformed address.
+    const list = addressOf('/swagger?again#');
+    for (const malformed of ['/%ZZ/loaded', '/%ZZ/changed']) {
+      await page.goto(list + malformed);
+      await page.locator('.opblock').first().waitFor();
+      await until(() => page.url() === list);
+    }
   });
 
   it('says that it needs JavaScript', async () => {

@@ -34,8 +34,19 @@ globalThis.swaggerUiPlugins = [
     // An opened operation replaces the address instead of adding an entry to the history, because "Back" would change the
     // address and leave the operation open.
     history.pushState = history.replaceState;
+    // Removes the part after `#` from an address if that part is malformed, such as `%ZZ`, because Swagger UI would throw
+    // an error.
+    const removeMalformedHash = () => {
+      try {
+        decodeURIComponent(location.hash);
+      } catch {
+        history.replaceState(null, '', '#');
+      }
+    };
     const afterLoad = ({ layoutActions, layoutSelectors }) => {
+      removeMalformedHash();
       addEventListener('hashchange', () => {
+        removeMalformedHash();
         // Other changes, for example by "Skip to the content", name no operation.
         if (!location.hash.startsWith('#/')) return;
         layoutActions.parseDeepLinkHash(decodeURIComponent(location.hash));
