@@ -257,9 +257,11 @@ globalThis.swaggerUiPlugins = [
   },
 
   // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out. Does
-  // not call 304 an error. If there is no response, leaves out the reasons that Swagger UI guesses, such as CORS, because
-  // requests go to the page's own origin.
+  // not call 304 an error. If there is no response, says what to do instead of the reasons that Swagger UI guesses, such as
+  // CORS, because requests go to the page's own origin.
   ({ React: { createElement, Fragment } }) => {
+    const advice =
+      'The service did not respond. Check that the service runs and that you are online, and then press Execute again.';
     const responses = (Original) => (props) => {
       const response = props.tryItOutResponse;
       const text = response && `Response ${response.get('status') ?? 'failed'}`;
@@ -274,7 +276,7 @@ globalThis.swaggerUiPlugins = [
       const response = props.response
         .update('headers', (headers) => headers.map(joined))
         .update('error', (isError) => isError && props.response.get('status') !== 304)
-        .update('message', (message) => message?.replace(/\*\*Possible Reasons.*/s, ''));
+        .update('message', (message) => message?.replace(/.*\*\*Possible Reasons.*/s, advice));
       return createElement(Original, { ...props, response });
     };
     return { wrapComponents: { responses, liveResponse } };
