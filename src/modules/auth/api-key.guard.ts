@@ -1,7 +1,7 @@
 import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { InsufficientScopeError, MISSING_KEY } from './access-rules';
-import type { ClientKey } from './api-key';
+import type { ClientKey, Identity } from './api-key';
 
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
@@ -16,7 +16,10 @@ export class ApiKeyGuard implements CanActivate {
  * Checks that the key of a request may call the route. A request for an unknown path needs no key.
  * @throws ApiError if the key may not call the route
  */
-export function assertMayCall({ client, routeOptions }: FastifyRequest): void {
+export function assertMayCall({
+  client,
+  routeOptions,
+}: Pick<FastifyRequest, 'routeOptions'> & { client?: Identity }): void {
   // Only a request for an unknown path has no access rule, because the start fails if a route declares none.
   const { access: rule = 'public' } = routeOptions.config;
   if (rule === 'public') {

@@ -9,6 +9,7 @@ import { Database, type SharedRead } from '#libs/database';
 import { INVALID_KEY, presentedKey } from './access-rules';
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { ApiKey } from './api-key.entity';
+import { assertMayCall } from './api-key.guard';
 
 const MAX_KEYS = 500;
 const MAX_KNOWN = 100_000;
@@ -124,14 +125,13 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Reads the key of a request again instead of using the cache, because the key may have been revoked while the request waited.
-   * @throws ApiError 401 if the key is not valid any more
+   * Reads the key of a request again instead of using the cache, because the key may have been revoked, or may have lost
+   * a scope, while the request waited.
+   * @throws ApiError if the key may not call the route any more
    */
   async confirm(request: FastifyRequest): Promise<void> {
-    const { refusal } = this.identityOf(await this.known.fetch(digestIn(request), { forceRefresh: true }));
-    if (refusal !== null) {
-      throw refusal;
-    }
+    const known = await this.known.fetch(digestIn(request), { forceRefresh: true });
+    assertMayCall({ client: this.identityOf(known), routeOptions: request.routeOptions });
   }
 
   private identityOf({ key }: KnownKey = { key: null }): Identity {

@@ -71,7 +71,7 @@ export class EventsController {
     const seen = await this.tail.waitForEvent(waiting, wait * 1_000, hungUp);
     request.waitedMs = performance.now() - since;
     const found = await this.events.pageAfter(seen, query, limit, clientId);
-    // Check the key again, because a key that was revoked during the wait must not receive events.
+    // Check the key again, because a key that was revoked or lost its scope during the wait must not receive events.
     await this.authenticator.confirm(request);
     return found;
   }

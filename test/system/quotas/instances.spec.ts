@@ -336,7 +336,8 @@ describe('an earned ban', () => {
 
     advance(BAN_MS);
     // In real time, an instance would have read the key again, with its ban, long before the ban ends.
-    const request = { raw: { rawHeaders: ['X-API-Key', key] } } as FastifyRequest;
+    const raw = { rawHeaders: ['X-API-Key', key] };
+    const request = { raw, routeOptions: { config: {} } } as FastifyRequest;
     await services[0].app.get(Authenticator).confirm(request);
     await beBanned(callers[0]!);
     await flush();

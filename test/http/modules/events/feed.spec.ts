@@ -159,6 +159,16 @@ describe('A request that waits', () => {
     expect([status, body.code]).toEqual([401, 'invalid_api_key']);
   });
 
+  it('is answered with 403, and no event, when its key loses the scope', async () => {
+    const { key, keyId } = await service.issueKey({});
+    const { target } = await atTheEnd('&wait=30');
+    const { answer } = await waiting<ErrorBody>(target, service.callerWith(key));
+    await service.app.get(ClientsService).updateKey(keyId, { scopes: ['write'] });
+    await rename('Late scope');
+    const { status, body } = await answer;
+    expect([status, body.code]).toEqual([403, 'insufficient_scope']);
+  });
+
   it('holds no connection to the database', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 20 }, () => caller.get<Event[]>(target));
