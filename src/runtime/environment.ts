@@ -199,7 +199,8 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
     throw new OperatorError(`.env cannot be read: write ${unread}=…, with nothing before it.`, INVALID);
   }
   const others = Object.keys(variables).filter((name) => !known.has(name));
-  if (others.length > 0) {
+  // With `--json`, print no warning, because a program then expects nothing but the JSON of an error.
+  if (others.length > 0 && !process.argv.includes('--json')) {
     // Print the numbers of the ignored lines instead of the names of their variables, because such a name may be a
     // secret. For example, a line of a private key that ends with `=` looks like a variable without a value.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));

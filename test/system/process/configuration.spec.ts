@@ -209,4 +209,17 @@ describe('.env', () => {
     writeFileSync(join(unread, '.env'), '# TEST_SETTING\nTEST_SETTINGS=x\n');
     expect(read(unread)).toBeUndefined();
   });
+
+  it('with a line that is ignored is warned of, but not beside the JSON of an error', async () => {
+    const cwd = processes.folder('ignored');
+    writeFileSync(join(cwd, '.env'), 'TEST_SETTINGS=x\n');
+    const [forPeople, forPrograms] = [
+      ['clients', 'list'],
+      ['clients', 'list', '--json'],
+    ].map((command) => petstore(command, {}, { cwd }));
+    expect((await forPeople!).stderr).toMatch(
+      /^petstore: \.env: .* ignored: line 1\.\npetstore: There is no/,
+    );
+    expect(JSON.parse((await forPrograms!).stderr)).toMatchObject({ error: { code: 'cannot_start' } });
+  });
 });
