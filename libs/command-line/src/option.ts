@@ -36,20 +36,22 @@ export function commaSeparatedOption<Known extends string>(
   return command.createOption(flags, description).choices(known).argParser(commaSeparated(known));
 }
 
+/** The last time that RFC 3339 can express, because its years have four digits. */
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** Reads a time in the future in RFC 3339 format. A day such as `2027-01-31` means the end of that day in UTC. */
 export function futureInstant(text: string): Date {
-  const instant = new Date(text);
+  const instant = Date.parse(text);
+  const [day = '', time] = /^(\d{4}-\d{2}-\d{2})(T.+(Z|[+-]\d{2}:\d{2}))?$/.exec(text)?.slice(1) ?? [];
   // `Date` turns 31 February into 3 March, so compare the day with the text.
-  const exists =
-    !Number.isNaN(instant.getTime()) && new Date(text.slice(0, 10)).toJSON().startsWith(text.slice(0, 10));
-  if (!exists || !/^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text)) {
+  if (Number.isNaN(instant) || day === '' || !new Date(day).toJSON().startsWith(day)) {
     throw new UsageError(`"${text}" is not a day (2027-01-31) or a time (2027-01-31T12:00:00Z).`);
   }
-  const end = text.length === 10 ? new Date(instant.getTime() + UNIT_MS.d!) : instant;
-  if (end.getTime() <= Date.now()) {
+  const end = Math.min(time === undefined ? instant + UNIT_MS.d! : instant, LAST_INSTANT);
+  if (end <= Date.now()) {
     throw new UsageError(`"${text}" is not in the future.`);
   }
-  return end;
+  return new Date(end);
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -67,9 +69,11 @@ export function duration(minMs: number, maxMs: number) {
   };
 }
 
+/** Reads a text of at most `max` Unicode code points in the composed form (NFC), in which the text is stored. */
 export function shortText(max: number) {
-  return (text: string): string => {
-    if (text.trim() === '' || text.length > max) {
+  return (given: string): string => {
+    const text = given.normalize('NFC');
+    if (text.trim() === '' || [...text].length > max) {
       throw new UsageError(`the text must have 1 to ${max} characters.`);
     }
     return text;

@@ -20,7 +20,6 @@ import {
   shortText,
   commaSeparatedOption,
 } from '#libs/command-line';
-import { composed } from '#libs/http';
 import { OperatorError, UsageError, failureOf, formatError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import {
@@ -82,7 +81,7 @@ interface TermsOptions extends OutputOptions {
 }
 
 function termsOf({ name, scopes, expires }: TermsOptions) {
-  return { name: name && composed(name), scopes, expiresAt: expires === false ? null : expires };
+  return { name, scopes, expiresAt: expires === false ? null : expires };
 }
 
 const ALLOWED = 'read for GET and HEAD, write for all other methods, or both';

@@ -2,6 +2,7 @@ import {
   duration,
   futureInstant,
   commaSeparated,
+  shortText,
   wholeNumber,
 } from '../../../../libs/command-line/src/option';
 
@@ -48,8 +49,18 @@ it('An expiry is a day, at its end, or a time with an offset, and in the future'
     '2026-11-21': Date.UTC(2026, 10, 22),
     '2027-01-31T12:00:00Z': Date.UTC(2027, 0, 31, 12),
     '2027-01-31T12:00:00+02:00': Date.UTC(2027, 0, 31, 10),
+    '9999-12-31': Date.UTC(9999, 11, 31, 23, 59, 59, 999),
+    '9999-12-31T23:00:00-02:00': Date.UTC(9999, 11, 31, 23, 59, 59, 999),
   };
-  const bad = ['tomorrow', '2099-02-31', '2027-01-31T12:00:00', '31.1.2027', ''];
+  const bad = [
+    'tomorrow',
+    '2099-02-31',
+    '2027-01-31T12:00:00',
+    '31.1.2027',
+    '10000-01-01',
+    '+010000-01-01',
+    '',
+  ];
   check(parse, good, bad, 'is not a day (2027-01-31) or a time');
   check(parse, {}, ['2020-01-01', '2026-11-21T11:59:59Z'], 'is not in the future');
 });
@@ -58,4 +69,10 @@ it('A duration is a number with its unit', () => {
   const good = { '0': 0, '90s': 90_000, '10m': 600_000, '24h': DAY_MS, '7d': 7 * DAY_MS };
   const bad = ['', '5', '8d', '1w', '-1h', '1.5h', 'h'];
   check(duration(0, 7 * DAY_MS), good, bad, 'is not a time such as 90s, 10m, 2h or 3d, up to 7d');
+});
+
+it('A short text is composed, and its length counts characters, not UTF-16 units', () => {
+  const dogs = '🐕'.repeat(10);
+  const good = { 'price list': 'price list', [dogs]: dogs, ['e\u0301'.repeat(10)]: 'é'.repeat(10) };
+  check(shortText(10), good, ['', ' ', '🐕'.repeat(11)], 'the text must have 1 to 10 characters');
 });
