@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, styleText } from 'node:util';
 import widthOf from 'string-width';
-import { printable, printableJson } from '#libs/messages';
+import { printable, printableJson, withoutSecrets } from '#libs/messages';
 import { writeOutput } from './files';
 
 export interface OutputOptions {
@@ -34,7 +34,9 @@ export function printMany(
   // not limit the width of the table.
   const columns = process.stdout.columns || Infinity;
   printResult(rows, options, () =>
-    rows.length === 0 ? printable(whenEmpty) : tableLines(rows, columns, lessImportant).join('\n'),
+    rows.length === 0
+      ? printable(withoutSecrets(whenEmpty))
+      : tableLines(rows, columns, lessImportant).join('\n'),
   );
 }
 

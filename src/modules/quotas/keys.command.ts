@@ -20,7 +20,7 @@ import {
   shortText,
   commaSeparatedOption,
 } from '#libs/command-line';
-import { OperatorError, UsageError, failureOf, formatError, shellWord } from '#libs/messages';
+import { OperatorError, UsageError, failureOf, formatError, printable, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import {
   ClientsService,
@@ -197,7 +197,8 @@ export class KeysCommand extends CommandGroup {
     }
     try {
       const texts = await this.clients.describeRemaining(key.client);
-      texts.forEach((text) => process.stderr.write(`\n${text}\n`));
+      const lines = texts.flatMap((text) => ['', ...text.split('\n')]);
+      lines.forEach((line) => process.stderr.write(`${printable(line)}\n`));
     } catch (error) {
       // If the webhooks cannot be listed, print the error, but do not let the command fail, because the key is already
       // revoked.

@@ -226,11 +226,14 @@ describe('keys', () => {
 
   it("are revoked with a note on the client's enabled webhooks, which go on", async () => {
     await someClients('hooked', 'neighbour');
-    await aWebhook('hooked', 'https://hooked.example/hunter2');
+    // A thief of the key may have put control characters of a terminal into a URL, to hide the webhook from the operator.
+    await aWebhook('hooked', 'https://hooked.example/hunter2\u001b[2K');
     await aWebhook('neighbour');
     const { id } = await json<Key>('keys', 'issue', '--client', 'hooked');
     const { stderr } = await run('keys', 'revoke', String(id), '--yes');
-    expect(stderr).toMatch(/webhooks disable <id>\n {2}\d+ {2}https:\/\/hooked\.example\/hunter2\n$/);
+    expect(stderr).toMatch(
+      /webhooks disable <id>\n {2}\d+ {2}https:\/\/hooked\.example\/hunter2\\u001b\[2K\n$/,
+    );
   });
 
   it('are found by the whole key, which is never printed', async () => {
@@ -239,10 +242,10 @@ describe('keys', () => {
     expect(shown.stdout).toMatch(new RegExp(`^id +${id}\nclient +acme\n`));
     const asked = await run('keys', 'revoke', key);
     expect(asked).toMatchObject({ code: 2, stdout: '' });
-    const misplaced = await run('quotas', 'show', key);
+    const misplaced = await Promise.all([run('quotas', 'show', key), run('audit', key)]);
     const unknown = await run('keys', 'revoke', key.replace(/.{6}$/, '000000'), '--yes');
     expect(unknown).toEqual(complaint(1, /ends with 0000 is not one of this store/));
-    const printed = [shown, asked, misplaced, unknown].map(({ stdout, stderr }) => stdout + stderr);
+    const printed = [shown, asked, ...misplaced, unknown].map(({ stdout, stderr }) => stdout + stderr);
     expect(printed.join()).not.toContain(key);
   });
 });
