@@ -10,6 +10,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
+import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import type { Connections } from '#libs/http';
 import type { AllSettings } from '../all-settings';
 import { AppModule } from '../app.module';
@@ -77,7 +78,7 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
   NestLogger.overrideLogger(nestLogger(logger));
   const ended = signals.first.then(() => ending.abort());
   inBackground('Ending the start', ended);
-  const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal);
+  const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal).catch(nameFolder);
   const lost = opening.then(async (database) => {
     throw await database.lost;
   });
@@ -110,6 +111,13 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
       await endLog(logger);
     }
   }
+}
+
+/** Names the setting of the folder in an error about the folder, whose message only has the path. */
+function nameFolder(error: Error): never {
+  throw error instanceof EmbeddedPostgresError
+    ? new EmbeddedPostgresError(`DATA_DIR: ${error.message}`, { cause: error })
+    : error;
 }
 
 /**

@@ -22,6 +22,7 @@ it('a start that is not possible ends with one line, which shows no password', a
   for (const [environment, line] of [
     [nowhere, /DATABASE_URL cannot be reached/],
     [{ ...nowhere, WORKERS: '2' }, /WORKERS takes 1 unless REDIS_URL is set .*not "2"/],
+    [{ DATA_DIR: '/dev/null', LOG_LEVEL: 'fatal' }, /DATA_DIR: .* in \/dev\/null: .*; choose another folder/],
   ] as const) {
     const outcome = await petstore(['serve'], environment);
     expect(outcome).toEqual(complaint(1, line));
