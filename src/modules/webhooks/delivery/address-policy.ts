@@ -2,6 +2,7 @@
 // name may lead to another address later.
 import { isIP } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
+import { networkMatcher } from '#libs/http';
 
 const PORTS_BELOW_1024 = [80, 443];
 /** All public IPv6 addresses are in this range. ipaddr.js alone would report some reserved addresses as public. */
@@ -16,16 +17,14 @@ const LOCAL_NAME = /(^|\.)localhost\.?$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 export class AddressPolicy {
-  private readonly allowedNetworks: ReturnType<typeof ipaddr.parseCIDR>[];
+  private readonly isNamed: (address: string) => boolean;
 
   /**
    * @param networks networks (such as 10.0.0.0/8) and addresses that webhooks may call although these are not public.
    * Webhooks may call only these networks and addresses over http; all other addresses need https.
    */
-  constructor(networks: readonly string[]) {
-    this.allowedNetworks = networks.map((text) =>
-      ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
-    );
+  constructor(private readonly networks: readonly string[]) {
+    this.isNamed = networkMatcher(networks);
   }
 
   allows(address: string, protocol: string): boolean {
@@ -33,9 +32,7 @@ export class AddressPolicy {
       return false;
     }
     // `process` converts an IPv4-mapped IPv6 address to IPv4, so that the ranges of IPv4 apply to the address.
-    const parsed = ipaddr.process(address);
-    const isNamed = ipaddr.subnetMatch(parsed, { named: this.allowedNetworks }, '') === 'named';
-    return isNamed || (protocol === 'https:' && isPublic(parsed));
+    return this.isNamed(address) || (protocol === 'https:' && isPublic(ipaddr.process(address)));
   }
 
   /**
@@ -55,7 +52,7 @@ export class AddressPolicy {
       return 'must be an absolute URL, such as https://shop.example/events';
     }
     const url = new URL(text);
-    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.allowedNetworks.length === 0)) {
+    if (url.protocol !== 'https:' && (url.protocol !== 'http:' || this.networks.length === 0)) {
       return 'must use https';
     }
     if (url.username !== '' || url.password !== '') {

@@ -43,8 +43,8 @@ test('public addresses are connected to over https, not over http', () => {
 });
 
 test('allowed networks are connected to over http and https, and their neighbours are not', () => {
-  const policy = new AddressPolicy(['10.20.0.0/16', '192.168.7.9', 'fd00::/8']);
-  const addresses = '10.20.0.1 10.20.255.255 192.168.7.9 fd12::1 ::ffff:10.20.3.4';
+  const policy = new AddressPolicy(['10.20.0.0/16', '192.168.7.9', 'fd00::/8', '::ffff:10.30.0.0/112']);
+  const addresses = '10.20.0.1 10.20.255.255 192.168.7.9 fd12::1 ::ffff:10.20.3.4 10.30.0.1 ::ffff:10.30.0.2';
   expect(allowed(policy, addresses).sort()).toEqual(
     [...over('http', addresses), ...over('https', addresses)].sort(),
   );
