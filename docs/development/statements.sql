@@ -346,7 +346,6 @@ SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets W
 
 -- then
 
-SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED;
 SELECT id, name, category_id, former_category_id, status, deleted_at FROM pets WHERE id = $1;
 
 -- then

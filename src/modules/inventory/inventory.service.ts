@@ -69,7 +69,7 @@ export class InventoryService {
 }
 
 export const InventoryOperations = {
-  lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.load(petId)],
+  lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.lock(petId)],
 
   get: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
 
@@ -84,7 +84,7 @@ export const InventoryOperations = {
 const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
 export const PET_STOCK: PetStock = {
-  load: (petId) => PetOperations.loadPart(InventoryItem, petId),
+  lock: (petId) => ({ entity: InventoryItem, id: petId, lock: 'FOR NO KEY UPDATE' }),
   get: InventoryOperations.get,
   create(state, { id: petId, status }, stock = INITIAL_STOCK[status]) {
     state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });

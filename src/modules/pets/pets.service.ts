@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import {
   CommandExecutor,
   Database,
-  type Entity,
   type Need,
   type CommandSource,
   type PageRange,
@@ -37,11 +36,10 @@ type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
  */
 export abstract class PetStock {
   /**
-   * Returns what a command declares in its `needs` to load the stock of a pet. If the command uses the stock, the
-   * command must also lock the pet (`PetOperations.lock`), because this lock keeps other commands from changing the
-   * stock.
+   * Returns what a command declares in its `needs` to lock and load the stock of a pet. A command that uses the stock also
+   * locks the pet (`PetOperations.lock`), because the status of the pet follows the stock.
    */
-  abstract load(petId: number): Need;
+  abstract lock(petId: number): Need;
   abstract get(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
   abstract create(state: State, pet: PetWithStatus, stock?: number): void;
@@ -92,9 +90,9 @@ export class PetsService {
     const { categoryId, status } = changes;
     return this.commands.execute(source, {
       needs: [
-        PetOperations.lock(id),
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
-        ...(status === undefined ? [] : [this.stock.load(id)]),
+        PetOperations.lock(id),
+        ...(status === undefined ? [] : [this.stock.lock(id)]),
       ],
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
@@ -117,7 +115,7 @@ export class PetsService {
   /** Marks a pet as deleted. Its row is kept, because orders refer to the row. */
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
-      needs: [PetOperations.lock(id), this.stock.load(id)],
+      needs: [PetOperations.lock(id), this.stock.lock(id)],
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
         if (this.stock.get(state, id).openOrders > 0) {
@@ -148,9 +146,6 @@ export class PetsService {
 
 export const PetOperations = {
   lock: (id: number): Need => ({ entity: Pet, id, lock: 'FOR NO KEY UPDATE' }),
-
-  /** Makes a command load a row that belongs to a pet, such as its stock. */
-  loadPart: (part: Entity, id: number): Need => ({ part, whole: Pet, id }),
 
   get: (state: State, id: number): PetWithStatus => existing(state.find(Pet, id), id),
 

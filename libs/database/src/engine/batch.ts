@@ -1,12 +1,14 @@
 import type { EntityTable } from './entity-table';
 import { getOrInsert } from './get-or-insert';
 import type { Waiting } from './queue';
-import type { Session, SharedRead, Statement } from './session';
+import type { Session, SharedRead, Statement, StoredRow } from './session';
 import {
   type Command,
   type Entity,
+  type Lookup,
+  type LookupNeed,
   type Need,
-  ROW_LOCKS,
+  type NewIdNeed,
   Rejection,
   type RowNeed,
   type State,
@@ -16,8 +18,11 @@ import { COMMIT, ROLLBACK, beginning } from './transaction';
 
 export interface Entry {
   command: Command;
-  /** The row for which the command waits, because another transaction has locked the row. */
-  heldRow?: RowNeed | undefined;
+  /**
+   * The rows for which the command waits: the last one is a row that another transaction has locked. Empty if no earlier
+   * batch has skipped the command.
+   */
+  awaited: readonly RowNeed[];
 }
 
 export type QueuedCommand = Entry & Waiting;
@@ -32,10 +37,10 @@ interface BatchTransaction {
   tables: Tables;
   state: State;
   /**
-   * The only row for which the transaction waits if another transaction has locked the row or a part of the row. Commands
-   * that need other rows that are locked are skipped. Undefined if the transaction waits for no row.
+   * The rows for which the transaction waits if another transaction has locked these rows. Commands that need other rows
+   * that are locked are skipped.
    */
-  awaited: RowNeed | undefined;
+  awaited: readonly RowNeed[];
 }
 
 /**
@@ -50,147 +55,148 @@ export async function runBatch(
 ): Promise<QueuedCommand[]> {
   const { session, state } = transaction;
   const needs = entries.flatMap(({ command }) => command.needs);
-  await load(transaction, strongest(needs), beginning(session));
-  await loadSkipped(transaction, needs);
+  await load(session, firstLoads(transaction, needs), beginning(session));
+  await findAbsent(transaction, needs);
   const settlements: (() => void)[] = [];
   for (const entry of entries) {
-    entry.heldRow = heldRowOf(entry.command, state);
-    if (entry.heldRow === undefined) {
+    entry.awaited = awaitedOf(entry.command, state);
+    if (entry.awaited.length === 0) {
       settlements.push(decide(entry, state));
     }
   }
   await session.execute(writesOf(transaction));
   settlements.forEach((settle) => settle());
-  return entries.filter(({ heldRow }) => heldRow !== undefined);
+  return entries.filter(({ awaited }) => awaited.length > 0);
+}
+
+/** A statement, and the function that adds the result of the statement to the state. */
+interface Load {
+  statement: Statement;
+  add(rows: readonly StoredRow[]): void;
+}
+
+async function load(
+  session: Session,
+  loads: readonly Load[],
+  before: readonly Statement[] = [],
+): Promise<void> {
+  const results = await session.execute([...before, ...loads.map(({ statement }) => statement)]);
+  loads.forEach(({ add }, index) => add(results[before.length + index]!.rows));
+}
+
+/**
+ * Returns what the first round trip loads, in the order of the statements. Awaited rows are locked before all other rows, so
+ * that the transaction holds no other row while it waits.
+ */
+function firstLoads(transaction: BatchTransaction, needs: readonly Need[]): Load[] {
+  const lookups = needs.filter((need) => 'lookup' in need);
+  const underLocks = lookups.filter(({ lookup }) => lookup.isUnderLocks);
+  const beforeLocks = lookups.filter(({ lookup }) => !lookup.isUnderLocks);
+  const rows = strongest(needs.filter(isRow));
+  const awaited = rows.filter((row) => transaction.awaited.some((other) => isSameRow(row, other)));
+  const others = rows.filter((row) => !awaited.includes(row));
+  const newIds = needs.filter((need) => 'newId' in need);
+  return [
+    ...loadsOfLookups(transaction, beforeLocks),
+    ...loadsOfRows(transaction, awaited, 'wait'),
+    ...loadsOfRows(transaction, others, 'skip'),
+    ...loadsOfLookups(transaction, underLocks),
+    ...loadsOfNewIds(transaction, newIds),
+  ];
 }
 
 /**
  * Keeps one need for each row: the one with the strongest lock that any command of the batch needs. This lock serves all
- * commands that need the row, so the row is locked by one statement. Needs that are no rows are kept.
+ * commands that need the row, so the row is locked by one statement.
  */
-function strongest(needs: readonly Need[]): Need[] {
+function strongest(needs: readonly RowNeed[]): RowNeed[] {
   const rows = new Map<string, RowNeed>();
-  for (const need of needs.filter(isRow)) {
+  for (const need of needs) {
     const name = nameOf(need);
     if (!isAsStrong(rows.get(name)?.lock, need.lock)) {
       rows.set(name, need);
     }
   }
-  return [...needs.filter((need) => !isRow(need)), ...rows.values()];
+  return [...rows.values()];
 }
 
-/**
- * Tries once more to lock and load the rows that another transaction had locked, because some commands need a weaker lock
- * than the first attempt did. That attempt used the strongest lock that any command of the batch needs.
- */
-async function loadSkipped(transaction: BatchTransaction, needs: readonly Need[]): Promise<void> {
-  const skipped = needs.filter(isRow).filter((need) => !transaction.state.has(need));
-  if (skipped.length > 0) {
-    const locks = ROW_LOCKS.toReversed().flatMap((lock) => skipped.filter((need) => need.lock === lock));
-    const rows = skipped.map(({ entity, id }) => ({ entity, id }));
-    // Load again what may have changed before these locks: parts of the rows, and lookups that have to run under locks.
-    const underLocks = needs.filter(
-      (need) => 'part' in need || ('lookup' in need && need.lookup.isUnderLocks),
-    );
-    await load(transaction, [...locks, ...rows, ...underLocks]);
-  }
-}
-
-/** The lock on a part, which commands take after the lock on its whole. */
-const PART_LOCK = 'FOR NO KEY UPDATE';
-
-/** What to load: something that a command needs, or a row without a lock, to see whether the row exists. */
-type Wanted = Need | { entity: Entity; id: number };
-
-interface Loader {
-  read: SharedRead<unknown, unknown>;
-  /** The statements of a round trip are sent in ascending order of `place`. */
-  place: number;
-  /** Adds to the state what the statement has returned for a row id or for the key of a lookup. */
-  add(key: unknown, result: unknown): void;
-}
-
-interface Load extends Loader {
-  keys: Set<unknown>;
-}
-
-async function load(
-  transaction: BatchTransaction,
-  wanted: readonly Wanted[],
-  before: readonly Statement[] = [],
-): Promise<void> {
-  const byRead = new Map<object, Load>();
-  for (const one of wanted) {
-    const loader = loaderOf(one, transaction);
-    const { keys } = getOrInsert(byRead, loader.read, () => ({ ...loader, keys: new Set() }));
-    keys.add('id' in one ? one.id : 'lookup' in one ? one.key : keys.size);
-  }
-  const loads = [...byRead.values()].sort((one, other) => one.place - other.place);
-  const statements = loads.map(({ read, keys }) => read.statementFor([...keys]));
-  const results = await transaction.session.execute([...before, ...statements]);
-  loads.forEach(({ read, keys, add }, index) => {
-    const found = read.resultsOf(results[before.length + index]!.rows, [...keys]);
-    [...keys].forEach((key, at) => add(key, found[at]));
+function loadsOfLookups({ state }: BatchTransaction, needs: readonly LookupNeed[]): Load[] {
+  return groupBy(needs, ({ lookup }) => lookup as Lookup<unknown, unknown>).map(([lookup, same]) => {
+    const keys = [...new Set(same.map(({ key }) => key))];
+    return loadOf(lookup, keys, (key, value) => state.addLoaded(lookup, key, value));
   });
 }
 
 /**
- * Returns how to load a row or the value of a lookup, or how to draw a new id. The row `awaited` and then its parts are
- * locked before all other rows, and the statements wait if another transaction has locked these rows. For all other rows,
- * the statement returns only the rows that no other transaction has locked, and does not wait. The commands that need the
- * omitted rows are skipped.
+ * Locks and loads rows, in the order of the tables. If `whenLocked` is `skip`, rows that another transaction has locked are
+ * not loaded.
  */
-function loaderOf(wanted: Wanted, { tables, state, awaited }: BatchTransaction): Loader {
-  const last = tables.order.length;
-  if ('lookup' in wanted) {
-    const { lookup } = wanted;
-    const add = (key: unknown, value: unknown) => state.addLoaded(lookup, key, value);
-    return { read: lookup as Loader['read'], place: lookup.isUnderLocks ? last : -2, add };
+function loadsOfRows(
+  { tables, state }: BatchTransaction,
+  needs: readonly RowNeed[],
+  whenLocked: 'wait' | 'skip',
+): Load[] {
+  return tables.order.flatMap((entity) => {
+    const rows = needs.filter((need) => need.entity === entity);
+    return groupBy(rows, ({ lock }) => lock).map(([lock, same]) =>
+      loadOf(tables.tableOf(entity).locked(lock, whenLocked), idsOf(same), (id, row) => {
+        // If no row was found, the row is locked or does not exist, which `findAbsent` finds out.
+        if (row !== null) {
+          state.addLoaded(entity, id, row, lock);
+        }
+      }),
+    );
+  });
+}
+
+function loadsOfNewIds({ tables, state }: BatchTransaction, needs: readonly NewIdNeed[]): Load[] {
+  return groupBy(needs, ({ newId }) => newId).map(([entity, { length }]) => ({
+    statement: tables.tableOf(entity).newIds(length),
+    add: (rows) => rows.forEach(([id]) => state.addNewId(entity, id as number)),
+  }));
+}
+
+/**
+ * Reads the rows that were not loaded once more, without a lock. A row that is not found does not exist. Another transaction
+ * has locked the other rows, and may change these rows, so they are not added to the state.
+ */
+async function findAbsent(
+  { session, tables, state }: BatchTransaction,
+  needs: readonly Need[],
+): Promise<void> {
+  const skipped = strongest(needs.filter(isRow)).filter((need) => !state.has(need));
+  const loads = groupBy(skipped, ({ entity }) => entity).map(([entity, same]) =>
+    loadOf(tables.tableOf(entity).byId, idsOf(same), (id, row) => {
+      if (row === null) {
+        state.addLoaded(entity, id, null);
+      }
+    }),
+  );
+  if (loads.length > 0) {
+    await load(session, loads);
   }
-  if ('newId' in wanted) {
-    const add = (_key: unknown, id: unknown) => state.addNewId(wanted.newId, id as number);
-    return { read: tables.tableOf(wanted.newId).newIds, place: last, add };
-  }
-  if ('part' in wanted) {
-    const { part, whole, id } = wanted;
-    const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf({ entity: whole, id });
-    const read = tables.tableOf(part).locked(PART_LOCK, isAwaited ? 'wait' : 'skip');
-    const add = (key: unknown, found: unknown) =>
-      state.addLoadedPart({ part, whole, id: key as number }, found, isAwaited);
-    const place = isAwaited ? -0.5 : tables.order.indexOf(part);
-    return { read: read as Loader['read'], place, add };
-  }
-  const { entity } = wanted;
-  const lock = 'lock' in wanted ? wanted.lock : undefined;
-  const isAwaited = awaited !== undefined && nameOf(awaited) === nameOf(wanted);
-  const table = tables.tableOf(entity);
-  const read = lock === undefined ? table.byId : table.locked(lock, isAwaited ? 'wait' : 'skip');
-  const add = (id: number, found: unknown): void => {
-    // If no row was found, the row does not exist, unless the statement skips rows that another transaction has locked.
-    const isMissing = found === null && (lock === undefined || isAwaited);
-    // A row without a lock is not added, because another transaction could change the row after the command has decided.
-    const isLocked = found !== null && lock !== undefined;
-    const isKnown = lock !== undefined && state.has({ entity, id, lock });
-    if ((isMissing || isLocked) && !isKnown) {
-      state.addLoaded(entity, id, found, lock);
-    }
-  };
+}
+
+function loadOf<Key, Result>(
+  read: SharedRead<Key, Result>,
+  keys: readonly Key[],
+  add: (key: Key, result: Result) => void,
+): Load {
   return {
-    read: read as Loader['read'],
-    place: isAwaited ? -1 : tables.order.indexOf(entity),
-    add: add as Loader['add'],
+    statement: read.statementFor(keys),
+    add: (rows) => read.resultsOf(rows, keys).forEach((result, at) => add(keys[at]!, result)),
   };
 }
 
 /**
- * Returns the row for which the command has to wait, because another transaction has locked the row or a part of the row.
+ * Returns the rows for which the command has to wait: a row that another transaction has locked, and the rows that the
+ * command needs before this row. With these rows in the same batch, rows are always locked in the same order. Returns no rows
+ * if the command can decide at once.
  */
-function heldRowOf(command: Command, state: State): RowNeed | undefined {
-  const { needs } = command;
-  const isPartHeld = ({ entity, id }: RowNeed): boolean =>
-    needs.some((need) => 'part' in need && need.whole === entity && need.id === id && !state.hasPart(need));
-  const row = needs.filter(isRow).find((need) => !state.has(need) || isPartHeld(need));
-  return row !== undefined && command.needsNoRows?.(state) ? undefined : row;
+function awaitedOf(command: Command, state: State): RowNeed[] {
+  const rows = command.needs.filter(isRow);
+  const held = rows.findIndex((need) => !state.has(need));
+  return command.needsNoRows?.(state) ? [] : rows.slice(0, held + 1);
 }
 
 /**
@@ -235,10 +241,26 @@ export function exclusiveRowsOf({ needs }: Command): string[] {
   return rows.filter(({ lock }) => lock !== 'FOR KEY SHARE').map(nameOf);
 }
 
+function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key): [Key, Item[]][] {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    getOrInsert(groups, keyOf(item), () => []).push(item);
+  }
+  return [...groups];
+}
+
 function isRow(need: Need): need is RowNeed {
   return 'entity' in need;
 }
 
-function nameOf({ entity, id }: Pick<RowNeed, 'entity' | 'id'>): string {
+function idsOf(rows: readonly RowNeed[]): number[] {
+  return rows.map(({ id }) => id);
+}
+
+function isSameRow(one: RowNeed, other: RowNeed): boolean {
+  return one.entity === other.entity && one.id === other.id;
+}
+
+function nameOf({ entity, id }: RowNeed): string {
   return `${entity.name} ${id}`;
 }

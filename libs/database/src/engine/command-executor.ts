@@ -39,8 +39,8 @@ export interface WriteModel {
 
 interface Batch {
   entries: QueuedCommand[];
-  /** The row for which the batch waits, because another transaction has locked the row. */
-  awaited: RowNeed | undefined;
+  /** The rows for which the batch waits if another transaction has locked these rows. */
+  awaited: readonly RowNeed[];
   /** The rows that the batch may change, which no other batch of this process may change at the same time. */
   exclusiveRows: ReadonlySet<string>;
   since: number;
@@ -70,7 +70,7 @@ export class CommandExecutor {
    * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
   execute<Result>(source: CommandSource, command: Command<Result>): Promise<Result> {
-    return this.queue.add(source.callerId, { command: source.wrap?.(command) ?? command });
+    return this.queue.add(source.callerId, { command: source.wrap?.(command) ?? command, awaited: [] });
   }
 
   private start(): void {
@@ -78,39 +78,39 @@ export class CommandExecutor {
       this.begin(entries);
     }
     for (let entries = this.takeHeld(); entries.length > 0; entries = this.takeHeld()) {
-      this.begin(entries, entries[0]!.heldRow);
+      this.begin(entries, entries[0]!.awaited);
     }
   }
 
-  private begin(entries: QueuedCommand[], awaited?: RowNeed): void {
+  private begin(entries: QueuedCommand[], awaited: readonly RowNeed[] = []): void {
     this.run(entries, awaited).catch((error: unknown) => entries.forEach(({ reject }) => reject(error)));
   }
 
   /** Takes commands that no earlier batch has skipped because of a locked row. */
   private takeFree(): QueuedCommand[] {
-    const running = this.running.filter(({ awaited }) => awaited === undefined);
+    const running = this.running.filter(({ awaited }) => awaited.length === 0);
     const recent = startedRecently(running);
     const isFree =
       recent.length < MAX_BATCHES &&
       running.length < MAX_BATCHES_WITH_SLOW &&
       recent.every(({ entries }) => this.queue.size >= Math.min(entries.length, MIN_SECOND_BATCH));
-    return isFree ? this.queue.take((entry) => !entry.heldRow && !this.isBusy(entry), MAX_COMMANDS) : [];
+    return isFree
+      ? this.queue.take((entry) => entry.awaited.length === 0 && !this.isBusy(entry), MAX_COMMANDS)
+      : [];
   }
 
   /**
    * Takes a command that an earlier batch has skipped because another transaction had locked a row, and all commands that
-   * wait for the same lock on the same row. Their batch can wait for this row without delaying commands that need other rows.
+   * wait for the same rows. Their batch can wait for these rows without delaying commands that need other rows.
    */
   private takeHeld(): QueuedCommand[] {
-    const running = this.running.filter(({ awaited }) => awaited !== undefined);
-    let first: RowNeed | undefined;
-    const isNext = (entry: Entry): boolean => {
-      const { heldRow } = entry;
-      const isTaken = heldRow !== undefined && isSameNeed(heldRow, first ?? heldRow) && !this.isBusy(entry);
-      first = isTaken ? heldRow : first;
-      return isTaken;
-    };
-    return running.length < this.maxWaitingBatches ? this.queue.take(isNext, MAX_COMMANDS) : [];
+    const running = this.running.filter(({ awaited }) => awaited.length > 0);
+    const first = this.queue.find((entry) => entry.awaited.length > 0 && !this.isBusy(entry));
+    if (first === undefined || running.length >= this.maxWaitingBatches) {
+      return [];
+    }
+    const isNext = (entry: Entry) => isSame(entry.awaited, first.awaited) && !this.isBusy(entry);
+    return this.queue.take(isNext, MAX_COMMANDS);
   }
 
   private isBusy({ command }: Entry): boolean {
@@ -120,7 +120,7 @@ export class CommandExecutor {
     );
   }
 
-  private async run(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
+  private async run(entries: QueuedCommand[], awaited: readonly RowNeed[]): Promise<void> {
     const exclusiveRows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
     const batch = { entries, awaited, exclusiveRows, since: performance.now() };
     this.running.push(batch);
@@ -135,7 +135,7 @@ export class CommandExecutor {
    * Runs the commands in one transaction. If PostgreSQL refuses a statement, runs each half of the commands in a
    * transaction of its own.
    */
-  private async attempt(entries: QueuedCommand[], awaited?: RowNeed): Promise<void> {
+  private async attempt(entries: QueuedCommand[], awaited: readonly RowNeed[]): Promise<void> {
     const work = (session: Session) => {
       const state = new State(new Date(this.now()), this.model.afterCommand);
       return runBatch({ session, tables: this.tables, state, awaited }, entries);
@@ -152,6 +152,10 @@ export class CommandExecutor {
       await this.attempt(entries.slice(half), awaited);
     }
   }
+}
+
+function isSame(rows: readonly RowNeed[], others: readonly RowNeed[]): boolean {
+  return rows.length === others.length && rows.every((row, at) => isSameNeed(row, others[at]!));
 }
 
 function isSameNeed(one: RowNeed, other: RowNeed): boolean {

@@ -23,8 +23,7 @@ export class EntityTable<Row extends object> {
   /** Checks whether rows of other tables refer to a row, before the row is deleted. */
   readonly isReferenced: Lookup<number, boolean>;
   private readonly columns: ColumnMetadata[];
-  /** Draws new ids from the table's sequence. An id that is drawn but not used leaves a gap. */
-  readonly newIds: SharedRead<unknown, number>;
+  private readonly drawIds: string;
   private readonly inserts: Insert;
   private readonly updateOne: string;
   private readonly updateMany: string;
@@ -65,11 +64,7 @@ export class EntityTable<Row extends object> {
       statementFor: (ids) => ({ text: referenced, values: [ids] }),
       resultsOf: (rows) => rows.map(([isFound]) => isFound as boolean),
     };
-    const nextIds = `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)`;
-    this.newIds = {
-      statementFor: ({ length }) => ({ text: nextIds, values: [length] }),
-      resultsOf: (rows) => rows.map(([next]) => next as number),
-    };
+    this.drawIds = `SELECT nextval('${name}_${id}_seq') FROM generate_series(1, $1::int)`;
   }
 
   idOf(row: Row): number {
@@ -80,6 +75,11 @@ export class EntityTable<Row extends object> {
   locked(lock: RowLock, whenLocked: 'wait' | 'skip'): SharedRead<number, Row | null> {
     const clause = `${lock}${whenLocked === 'skip' ? ' SKIP LOCKED' : ''}`;
     return getOrInsert(this.locking, clause, () => this.reader(clause));
+  }
+
+  /** Draws new ids from the table's sequence, one for each row of the result. An id that is not used leaves a gap. */
+  newIds(count: number): Statement {
+    return { text: this.drawIds, values: [count] };
   }
 
   insert(rows: readonly Row[]): Statement {

@@ -104,6 +104,10 @@ export class FairQueue<Item extends object> {
     }
   }
 
+  find(accept: (item: Item & Waiting) => boolean): (Item & Waiting) | undefined {
+    return this.items.find(accept);
+  }
+
   /** Puts items that `take` has removed back at the front of the queue, even if the queue is full. */
   putBack(items: readonly (Item & Waiting)[]): void {
     this.items.unshift(...items);

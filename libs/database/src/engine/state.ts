@@ -12,18 +12,15 @@ export interface Lookup<Key, Value> extends SharedRead<Key, Value> {
 }
 
 /** The row locks that commands use, from the weakest to the strongest. A stronger lock includes the weaker locks. */
-export const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
+const ROW_LOCKS = ['FOR KEY SHARE', 'FOR NO KEY UPDATE', 'FOR UPDATE'] as const;
 export type RowLock = (typeof ROW_LOCKS)[number];
 
 export function isAsStrong(lock: RowLock | undefined, other: RowLock): boolean {
   return lock !== undefined && ROW_LOCKS.indexOf(lock) >= ROW_LOCKS.indexOf(other);
 }
 
-/**
- * Data that the engine loads before a command decides: a row (`RowNeed` or `PartNeed`), the value that a lookup finds for a
- * key, or a new id.
- */
-export type Need = RowNeed | PartNeed | { lookup: Lookup<never, unknown>; key: unknown } | { newId: Entity };
+/** Data that the engine loads before a command decides. */
+export type Need = RowNeed | LookupNeed | NewIdNeed;
 
 export interface RowNeed {
   entity: Entity;
@@ -31,15 +28,15 @@ export interface RowNeed {
   lock: RowLock;
 }
 
-/**
- * A row that belongs to another row with the same id, such as the stock of a product: `part` is the entity of the stock,
- * and `whole` is the entity of the product. A command that needs the stock must also need the product, and locks the
- * product first.
- */
-export interface PartNeed {
-  part: Entity;
-  whole: Entity;
-  id: number;
+/** The value that a lookup finds for a key. */
+export interface LookupNeed {
+  lookup: Lookup<never, unknown>;
+  key: unknown;
+}
+
+/** An id for a new row of the entity. */
+export interface NewIdNeed {
+  newId: Entity;
 }
 
 /**
@@ -141,22 +138,6 @@ export class State {
     const cell = { collection, value: stored, stored, lock };
     getOrInsert(this.cells, collection, () => new Map<unknown, Cell>()).set(key, cell);
     return cell;
-  }
-
-  /**
-   * Adds a loaded row that belongs to another row, `whole` (see `PartNeed`). Does nothing if the transaction does not hold
-   * the lock on `whole`, or if `stored` is null because another transaction has locked the part.
-   * @param hasWaited true if the transaction has waited for the lock on the part. If `stored` is null, there is no part
-   */
-  addLoadedPart({ part, whole, id }: PartNeed, stored: unknown, hasWaited: boolean): void {
-    const cell = this.cells.get(whole)?.get(id);
-    if (cell !== undefined && (stored !== null || hasWaited || cell.stored === null)) {
-      this.addLoaded(part, id, stored, cell.lock);
-    }
-  }
-
-  hasPart({ part, id }: PartNeed): boolean {
-    return this.cells.get(part)?.has(id) === true;
   }
 
   /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */

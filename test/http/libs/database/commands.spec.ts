@@ -108,12 +108,7 @@ describe('commands of a batch that need different locks of one category', () => 
   });
 
   it.each<[held: string, atOnce: Outcomes, later: Outcomes]>([
-    [
-      'SELECT FROM categories WHERE id = $1 FOR KEY SHARE',
-      { add: 'done', replace: 'before' },
-      { remove: 'category_in_use' },
-    ],
-    ['SELECT FROM categories WHERE id = $1 FOR KEY SHARE', { replace: 'before' }, { remove: 'replaced' }],
+    ['SELECT FROM categories WHERE id = $1 FOR KEY SHARE', { add: 'done' }, { remove: 'category_in_use' }],
     [`UPDATE categories SET name = 'changed' WHERE id = $1`, { add: 'done' }, { replace: 'changed' }],
     [
       `UPDATE categories SET name = 'changed' WHERE id = $1`,
