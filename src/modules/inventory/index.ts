@@ -1,24 +1,24 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
-import { PetStock } from '../pets';
+import { StockOfPets } from '../pets';
 import { InventoryController } from './inventory.controller';
 import { InventoryItem, ListedItem } from './inventory-item.entity';
-import { INVENTORY_TABLE, InventoryService, PET_STOCK } from './inventory.service';
+import { INVENTORY_TABLE, InventoryOperations, InventoryService } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
 export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
 
 /**
- * Global, because the pets module needs `PetStock`, which this module provides. The pets module cannot import this
+ * Global, because the pets module needs `StockOfPets`, which this module provides. The pets module cannot import this
  * module, because this module depends on the pets module.
  */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([InventoryItem, ListedItem])],
   controllers: [InventoryController],
-  providers: [InventoryService, { provide: PetStock, useValue: PET_STOCK }],
-  exports: [InventoryService, PetStock],
+  providers: [InventoryService, { provide: StockOfPets, useFactory: (): StockOfPets => InventoryOperations }],
+  exports: [InventoryService, StockOfPets],
 })
 export class InventoryModule {}
 

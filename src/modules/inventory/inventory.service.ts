@@ -12,7 +12,7 @@ import {
 import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { PetNotFoundError, PetOperations, type PetStatus, type PetStock, type Stock } from '../pets';
+import { PetNotFoundError, PetOperations, type PetStatus, type PetWithStatus, type Stock } from '../pets';
 import { InventoryItem, ListedItem } from './inventory-item.entity';
 import {
   InsufficientStockError,
@@ -68,26 +68,25 @@ export class InventoryService {
   }
 }
 
+const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
+
 export const InventoryOperations = {
-  lock: (petId: number): Need[] => [PetOperations.lock(petId), PET_STOCK.lock(petId)],
+  lock: (petId: number): Need[] => [
+    PetOperations.lock(petId),
+    { entity: InventoryItem, id: petId, lock: 'FOR NO KEY UPDATE' },
+  ],
 
   get: (state: State, petId: number): Readonly<InventoryItem> => state.find(InventoryItem, petId)!,
+
+  create(state: State, { id: petId, status }: PetWithStatus, stock = INITIAL_STOCK[status]): void {
+    state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });
+  },
 
   change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
     const before = InventoryOperations.get(state, petId);
     const after = { ...before, ...change };
     state.update(InventoryItem, petId, after);
     return toDto({ ...after, status: PetOperations.followStock(state, petId, before, after) });
-  },
-};
-
-const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
-
-export const PET_STOCK: PetStock = {
-  lock: (petId) => ({ entity: InventoryItem, id: petId, lock: 'FOR NO KEY UPDATE' }),
-  get: InventoryOperations.get,
-  create(state, { id: petId, status }, stock = INITIAL_STOCK[status]) {
-    state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });
   },
 };
 

@@ -28,18 +28,18 @@ import {
   UnknownCategoryError,
 } from './pets.dto';
 
-type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
+export type PetWithStatus = Readonly<Pick<Pet, 'id' | 'status'>>;
 
 /**
  * What this module needs to know about stock. The class is abstract, because the inventory module, which implements the
  * class, already imports this module. An import in the opposite direction would be circular.
  */
-export abstract class PetStock {
+export abstract class StockOfPets {
   /**
-   * Returns what a command declares in its `needs` to lock and load the stock of a pet. A command that uses the stock also
-   * locks the pet (`PetOperations.lock`), because the status of the pet follows the stock.
+   * Returns what a command that uses the stock of a pet declares in its `needs`: the pet and then its stock, because the
+   * status of the pet follows the stock.
    */
-  abstract lock(petId: number): Need;
+  abstract lock(petId: number): Need[];
   abstract get(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
   abstract create(state: State, pet: PetWithStatus, stock?: number): void;
@@ -52,7 +52,7 @@ export class PetsService {
   constructor(
     private readonly database: Database,
     private readonly commands: CommandExecutor,
-    private readonly stock: PetStock,
+    private readonly stock: StockOfPets,
   ) {}
 
   async get(id: number, clientId?: number): Promise<PetDto> {
@@ -91,8 +91,7 @@ export class PetsService {
     return this.commands.execute(source, {
       needs: [
         ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
-        PetOperations.lock(id),
-        ...(status === undefined ? [] : [this.stock.lock(id)]),
+        ...(status === undefined ? [PetOperations.lock(id)] : this.stock.lock(id)),
       ],
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
@@ -115,7 +114,7 @@ export class PetsService {
   /** Marks a pet as deleted. Its row is kept, because orders refer to the row. */
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
-      needs: [PetOperations.lock(id), this.stock.lock(id)],
+      needs: this.stock.lock(id),
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
         if (this.stock.get(state, id).openOrders > 0) {
