@@ -258,9 +258,9 @@ export class ClientsService {
   }
 }
 
-export const ClientOperations = {
+export const ClientRows = {
   /** Locks a client's row, so that no other command changes the number of its webhooks. */
-  lock: (id: number): Need => ({ entity: Client, id, lock: 'FOR NO KEY UPDATE' }),
+  needOf: (id: number): Need => ({ entity: Client, id, lock: 'FOR NO KEY UPDATE' }),
 
   exists: (state: State, id: number): boolean => state.find(Client, id)?.deletedAt === null,
 };

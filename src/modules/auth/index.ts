@@ -15,7 +15,7 @@ export { ApiKeyGuard, assertMayCall, ClientId, apiKeyOf } from './api-key.guard'
 export { Authenticator } from './authenticator';
 export {
   CLIENT_DEPENDENTS,
-  ClientOperations,
+  ClientRows,
   ClientsService,
   type IssuedKey,
   type KeyReference,

@@ -96,8 +96,9 @@ function existing(category: Category | null, id: number): Category {
   return category;
 }
 
-export const CategoryOperations = {
-  lockAgainstDeletion: (id: number): Need => ({ entity: Category, id, lock: 'FOR KEY SHARE' }),
+export const CategoryRows = {
+  /** Locks a category so that the category is not deleted. Other commands may change the category. */
+  needOf: (id: number): Need => ({ entity: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
 };

@@ -5,7 +5,7 @@ import { CategoriesController } from './categories.controller';
 import { CATEGORIES_TABLE, CategoriesService } from './categories.service';
 import { Category } from './category.entity';
 
-export { CategoriesService, CategoryOperations } from './categories.service';
+export { CategoriesService, CategoryRows } from './categories.service';
 export { NewCategoryDto } from './categories.dto';
 
 @Module({

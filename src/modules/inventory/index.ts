@@ -4,10 +4,10 @@ import type { Feature } from '../../feature';
 import { StockOfPets } from '../pets';
 import { InventoryController } from './inventory.controller';
 import { InventoryItem, ListedItem } from './inventory-item.entity';
-import { INVENTORY_TABLE, InventoryOperations, InventoryService } from './inventory.service';
+import { INVENTORY_TABLE, InventoryService, StockRows } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
-export { InventoryOperations, InventoryService, stockAfter } from './inventory.service';
+export { InventoryService, StockRows, stockAfter } from './inventory.service';
 
 /**
  * Global, because the pets module needs `StockOfPets`, which this module provides. The pets module cannot import this
@@ -17,7 +17,7 @@ export { InventoryOperations, InventoryService, stockAfter } from './inventory.s
 @Module({
   imports: [TypeOrmModule.forFeature([InventoryItem, ListedItem])],
   controllers: [InventoryController],
-  providers: [InventoryService, { provide: StockOfPets, useFactory: (): StockOfPets => InventoryOperations }],
+  providers: [InventoryService, { provide: StockOfPets, useFactory: (): StockOfPets => StockRows }],
   exports: [InventoryService, StockOfPets],
 })
 export class InventoryModule {}

@@ -12,7 +12,7 @@ import {
 import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { PetNotFoundError, PetOperations, type PetStatus, type PetWithStatus, type Stock } from '../pets';
+import { PetNotFoundError, PetRows, type PetStatus, type PetWithStatus, type Stock } from '../pets';
 import { InventoryItem, ListedItem } from './inventory-item.entity';
 import {
   InsufficientStockError,
@@ -57,12 +57,12 @@ export class InventoryService {
     source: CommandSource,
   ): Promise<InventoryItemDto> {
     return this.commands.execute(source, {
-      needs: InventoryOperations.lock(petId),
+      needs: StockRows.needsOf(petId),
       decide: (state) => {
-        const { status } = PetOperations.get(state, petId);
-        const item = InventoryOperations.get(state, petId);
+        const { status } = PetRows.get(state, petId);
+        const item = StockRows.get(state, petId);
         source.assertPrecondition?.(toDto({ ...item, status }));
-        return InventoryOperations.change(state, petId, { stock: stockOf(item) });
+        return StockRows.change(state, petId, { stock: stockOf(item) });
       },
     });
   }
@@ -70,9 +70,9 @@ export class InventoryService {
 
 const INITIAL_STOCK: Readonly<Record<PetStatus, number>> = { available: 1, pending: 1, sold: 0 };
 
-export const InventoryOperations = {
-  lock: (petId: number): Need[] => [
-    PetOperations.lock(petId),
+export const StockRows = {
+  needsOf: (petId: number): Need[] => [
+    PetRows.needOf(petId),
     { entity: InventoryItem, id: petId, lock: 'FOR NO KEY UPDATE' },
   ],
 
@@ -83,10 +83,10 @@ export const InventoryOperations = {
   },
 
   change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
-    const before = InventoryOperations.get(state, petId);
+    const before = StockRows.get(state, petId);
     const after = { ...before, ...change };
     state.update(InventoryItem, petId, after);
-    return toDto({ ...after, status: PetOperations.followStock(state, petId, before, after) });
+    return toDto({ ...after, status: PetRows.followStock(state, petId, before, after) });
   },
 };
 
@@ -125,11 +125,11 @@ export const INVENTORY_TABLE: ReportedTable = {
       ...state
         .changesOf(InventoryItem)
         .flatMap((change) => (isReported(state, change) ? change.after!.petId : [])),
-      ...PetOperations.withNewStatus(state),
+      ...PetRows.withNewStatus(state),
     ];
     return [...new Set(petIds)].map((petId): NewEvent => {
-      const { status } = PetOperations.get(state, petId);
-      const data = toDto({ ...InventoryOperations.get(state, petId), status });
+      const { status } = PetRows.get(state, petId);
+      const data = toDto({ ...StockRows.get(state, petId), status });
       return { type: 'inventory.updated', petId, data };
     });
   },
@@ -141,5 +141,5 @@ export const INVENTORY_TABLE: ReportedTable = {
  */
 function isReported(state: State, { before, after }: RowChange<InventoryItem>): boolean {
   const { petId, stock } = after!;
-  return stock !== (before?.stock ?? INITIAL_STOCK[PetOperations.get(state, petId).status]);
+  return stock !== (before?.stock ?? INITIAL_STOCK[PetRows.get(state, petId).status]);
 }

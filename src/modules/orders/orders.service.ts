@@ -11,8 +11,8 @@ import {
 import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { InventoryOperations, stockAfter } from '../inventory';
-import { PetOperations } from '../pets';
+import { StockRows, stockAfter } from '../inventory';
+import { PetRows } from '../pets';
 import { Order } from './order.entity';
 import {
   type ListOrdersQuery,
@@ -47,16 +47,16 @@ export class OrdersService {
   place(body: NewOrderDto, source: CommandSource): Promise<OrderDto> {
     const { petId, quantity = 1, shipDate, complete = false } = body;
     return this.commands.execute(source, {
-      needs: [...InventoryOperations.lock(petId), { newId: Order }],
+      needs: [...StockRows.needsOf(petId), { newId: Order }],
       decide: (state) => {
         assertAvailable(state, petId);
-        const item = InventoryOperations.get(state, petId);
+        const item = StockRows.get(state, petId);
         const stock = stockAfter(item, -quantity);
         const id = state.newId(Order);
         const order = { id, petId, quantity, shipDate: parseDate(shipDate), complete, cancelledAt: null };
         state.insert(Order, id, order);
         const openOrders = item.openOrders + (complete ? 0 : 1);
-        InventoryOperations.change(state, petId, { stock, openOrders });
+        StockRows.change(state, petId, { stock, openOrders });
         return toOrderDto(order);
       },
     });
@@ -66,7 +66,7 @@ export class OrdersService {
   async update(id: number, patch: OrderPatchDto, source: CommandSource): Promise<OrderDto> {
     const petId = patch.complete === true ? await this.petOf(id, source) : undefined;
     return this.commands.execute(source, {
-      needs: [...(petId === undefined ? [] : InventoryOperations.lock(petId)), lockOrder(id)],
+      needs: [...(petId === undefined ? [] : StockRows.needsOf(petId)), needOf(id)],
       decide: (state) => {
         const before = foundUnchanged(state, id, source);
         const { complete = before.complete } = patch;
@@ -77,8 +77,8 @@ export class OrdersService {
         const after: Order = { ...before, complete, shipDate };
         state.update(Order, id, after);
         if (petId !== undefined && !before.complete) {
-          const { openOrders } = InventoryOperations.get(state, petId);
-          InventoryOperations.change(state, petId, { openOrders: openOrders - 1 });
+          const { openOrders } = StockRows.get(state, petId);
+          StockRows.change(state, petId, { openOrders: openOrders - 1 });
         }
         return toOrderDto(after);
       },
@@ -88,16 +88,16 @@ export class OrdersService {
   async cancel(id: number, source: CommandSource): Promise<void> {
     const petId = await this.petOf(id, source);
     return this.commands.execute(source, {
-      needs: [...InventoryOperations.lock(petId), lockOrder(id)],
+      needs: [...StockRows.needsOf(petId), needOf(id)],
       decide: (state) => {
         const order = foundUnchanged(state, id, source);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
         state.update(Order, id, { ...order, cancelledAt: state.now });
-        const item = InventoryOperations.get(state, petId);
+        const item = StockRows.get(state, petId);
         const stock = stockAfter(item, order.quantity);
-        InventoryOperations.change(state, petId, { stock, openOrders: item.openOrders - 1 });
+        StockRows.change(state, petId, { stock, openOrders: item.openOrders - 1 });
       },
     });
   }
@@ -112,7 +112,7 @@ export class OrdersService {
 }
 
 function assertAvailable(state: State, petId: number): void {
-  const pet = PetOperations.find(state, petId);
+  const pet = PetRows.find(state, petId);
   if (pet === null) {
     throw new UnknownPetError(petId);
   }
@@ -121,7 +121,7 @@ function assertAvailable(state: State, petId: number): void {
   }
 }
 
-function lockOrder(id: number): Need {
+function needOf(id: number): Need {
   return { entity: Order, id, lock: 'FOR NO KEY UPDATE' };
 }
 

@@ -8,7 +8,7 @@ import { PETS_TABLE, PetsService } from './pets.service';
 
 export { PET_STATUSES, type PetStatus, type Stock } from './pet-status';
 export { NewPetDto, PetNotFoundError, UnknownCategoryError } from './pets.dto';
-export { PetOperations, type PetWithStatus, PetsService, StockOfPets } from './pets.service';
+export { PetRows, type PetWithStatus, PetsService, StockOfPets } from './pets.service';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Pet])],

@@ -11,7 +11,7 @@ import {
   type State,
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageOf, rangeOf, toPageOf } from '#libs/http';
-import { CategoryOperations } from '../categories';
+import { CategoryRows } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { mayChangeByHand, PET_STATUSES, type PetStatus, type Stock, statusAfter } from './pet-status';
@@ -39,7 +39,7 @@ export abstract class StockOfPets {
    * Returns what a command that uses the stock of a pet declares in its `needs`: the pet and then its stock, because the
    * status of the pet follows the stock.
    */
-  abstract lock(petId: number): Need[];
+  abstract needsOf(petId: number): Need[];
   abstract get(state: State, petId: number): Stock;
   /** @param stock units in stock; by default the initial stock of a pet with this status */
   abstract create(state: State, pet: PetWithStatus, stock?: number): void;
@@ -73,7 +73,7 @@ export class PetsService {
   create(body: NewPetDto, source: CommandSource, stock?: number): Promise<PetDto> {
     const { categoryId, status = 'available' } = body;
     return this.commands.execute(source, {
-      needs: [CategoryOperations.lockAgainstDeletion(categoryId), { newId: Pet }],
+      needs: [CategoryRows.needOf(categoryId), { newId: Pet }],
       decide: (state) => {
         assertCategory(state, categoryId);
         const id = state.newId(Pet);
@@ -90,8 +90,8 @@ export class PetsService {
     const { categoryId, status } = changes;
     return this.commands.execute(source, {
       needs: [
-        ...(categoryId === undefined ? [] : [CategoryOperations.lockAgainstDeletion(categoryId)]),
-        ...(status === undefined ? [PetOperations.lock(id)] : this.stock.lock(id)),
+        ...(categoryId === undefined ? [] : [CategoryRows.needOf(categoryId)]),
+        ...(status === undefined ? [PetRows.needOf(id)] : this.stock.needsOf(id)),
       ],
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
@@ -114,7 +114,7 @@ export class PetsService {
   /** Marks a pet as deleted. Its row is kept, because orders refer to the row. */
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
-      needs: this.stock.lock(id),
+      needs: this.stock.needsOf(id),
       decide: (state) => {
         const pet = foundUnchanged(state, id, source);
         if (this.stock.get(state, id).openOrders > 0) {
@@ -143,8 +143,9 @@ export class PetsService {
   }
 }
 
-export const PetOperations = {
-  lock: (id: number): Need => ({ entity: Pet, id, lock: 'FOR NO KEY UPDATE' }),
+/** What a command needs to lock and load the row of a pet, and functions on rows that a command has loaded. */
+export const PetRows = {
+  needOf: (id: number): Need => ({ entity: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
   get: (state: State, id: number): PetWithStatus => existing(state.find(Pet, id), id),
 
@@ -180,7 +181,7 @@ function foundUnchanged(state: State, id: number, source: CommandSource): Pet {
 }
 
 function assertCategory(state: State, categoryId: number): void {
-  if (!CategoryOperations.exists(state, categoryId)) {
+  if (!CategoryRows.exists(state, categoryId)) {
     throw new UnknownCategoryError(categoryId);
   }
 }

@@ -10,7 +10,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, type PageQuery, UnavailableError, pageOf, rangeOf, toPageOf } from '#libs/http';
-import { ClientOperations } from '../auth';
+import { ClientRows } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
 import {
@@ -74,7 +74,7 @@ export class WebhooksService {
   create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
     const { callerId: clientId } = source;
     const created = this.commands.execute(source, {
-      needs: [ClientOperations.lock(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
+      needs: [ClientRows.needOf(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
       decide: (state): WebhookWithSecretDto => {
         this.assertAllowed(body.url);
         const count = state.lookUp(COUNT, clientId);
@@ -96,7 +96,7 @@ export class WebhooksService {
           createdAt: state.now,
         };
         // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
-        if (ClientOperations.exists(state, clientId)) {
+        if (ClientRows.exists(state, clientId)) {
           state.insert(Webhook, id, webhook);
           state.setLookup(COUNT, clientId, count + 1);
         }
