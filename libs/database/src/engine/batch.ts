@@ -92,7 +92,10 @@ function firstLoads(transaction: BatchTransaction, needs: readonly Need[]): Load
   const lookups = needs.filter((need) => 'lookup' in need);
   const underLocks = lookups.filter(({ lookup }) => lookup.isUnderLocks);
   const beforeLocks = lookups.filter(({ lookup }) => !lookup.isUnderLocks);
-  const rows = strongest(needs.filter(isRow));
+  const { order } = transaction.tables;
+  const rows = strongest(needs.filter(isRow)).sort(
+    (one, other) => order.indexOf(one.entity) - order.indexOf(other.entity),
+  );
   const awaited = rows.filter((row) => transaction.awaited.some((other) => isSameRow(row, other)));
   const others = rows.filter((row) => !awaited.includes(row));
   const newIds = needs.filter((need) => 'newId' in need);
@@ -127,25 +130,21 @@ function loadsOfLookups({ state }: BatchTransaction, needs: readonly LookupNeed[
   });
 }
 
-/**
- * Locks and loads rows, in the order of the tables. If `whenLocked` is `skip`, rows that another transaction has locked are
- * not loaded.
- */
+/** Locks and loads rows. If `whenLocked` is `skip`, rows that another transaction has locked are not loaded. */
 function loadsOfRows(
   { tables, state }: BatchTransaction,
   needs: readonly RowNeed[],
   whenLocked: 'wait' | 'skip',
 ): Load[] {
-  return tables.order.flatMap((entity) => {
-    const rows = needs.filter((need) => need.entity === entity);
-    return groupBy(rows, ({ lock }) => lock).map(([lock, same]) =>
-      loadOf(tables.tableOf(entity).locked(lock, whenLocked), idsOf(same), (id, row) => {
-        // If no row was found, the row is locked or does not exist, which `findAbsent` finds out.
-        if (row !== null) {
-          state.addLoaded(entity, id, row, lock);
-        }
-      }),
-    );
+  const readOf = ({ entity, lock }: RowNeed) => tables.tableOf(entity).locked(lock, whenLocked);
+  return groupBy(needs, readOf).map(([read, same]) => {
+    const { entity, lock } = same[0]!;
+    return loadOf(read, idsOf(same), (id, row) => {
+      // If no row was found, the row is locked or does not exist, which `findAbsent` finds out.
+      if (row !== null) {
+        state.addLoaded(entity, id, row, lock);
+      }
+    });
   });
 }
 
@@ -164,7 +163,7 @@ async function findAbsent(
   { session, tables, state }: BatchTransaction,
   needs: readonly Need[],
 ): Promise<void> {
-  const skipped = strongest(needs.filter(isRow)).filter((need) => !state.has(need));
+  const skipped = strongest(needs.filter(isRow).filter((need) => !state.has(need)));
   const loads = groupBy(skipped, ({ entity }) => entity).map(([entity, same]) =>
     loadOf(tables.tableOf(entity).byId, idsOf(same), (id, row) => {
       if (row === null) {
