@@ -29,7 +29,6 @@ export interface Stock {
 }
 
 export interface History {
-  seed: number;
   registers: Record<string, Register>;
   stocks: Record<string, Stock>;
 }

@@ -4,19 +4,9 @@ import { Test } from '@nestjs/testing';
 import { Clock } from '#libs/clock';
 import { readSettings } from '../../../src/all-settings';
 import { configureHttp, createHttpAdapter } from '../../../src/http/http-server';
-import { Access } from '../../../src/modules/auth';
 import { RequestLimiter } from '../../../src/modules/quotas';
 import { createLogger } from '../../../src/runtime/logging';
 import { WatchedLog } from '../../support/watched-log';
-
-@Controller('declared')
-class DeclaredController {
-  @Get()
-  @Access('public')
-  find(): object {
-    return {};
-  }
-}
 
 @Controller('undeclared')
 class UndeclaredController {
@@ -26,24 +16,17 @@ class UndeclaredController {
   }
 }
 
-async function start(...controllers: (new () => object)[]): Promise<void> {
+it('The service does not start with an operation that declares no access rule', async () => {
   const settings = readSettings({});
   const providers = [Clock, { provide: RequestLimiter, useValue: {} }];
+  const controllers = [UndeclaredController];
   const compiled = await Test.createTestingModule({ controllers, providers }).compile();
   const app = compiled.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, createLogger('silent', new WatchedLog())),
   );
   configureHttp(app, settings);
-  try {
-    await app.init();
-  } finally {
-    await app.close();
-  }
-}
-
-it('The service does not start with an operation that declares no access rule', async () => {
-  await start(DeclaredController);
-  await expect(start(DeclaredController, UndeclaredController)).rejects.toThrow(
+  await expect(app.init()).rejects.toThrow(
     'GET /undeclared has no access rule. Decorate the controller with @ScopeByMethod()',
   );
+  await app.close();
 });

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { type History, type Operation, type Stock, contradictionsIn } from '../../support/history';
+import { type Operation, type Stock, contradictionsIn } from '../../support/history';
 
 /** A step such as `write b 0-3 over a` has the kind of an operation, its value, `sent`-`answered`, and the value that it replaced. */
 const STEP = /^(?<kind>read|write) (?<value>\w) (?<sent>\d)-(?<answered>\d)?(?: over (?<replaced>\w))?$/;
@@ -11,7 +10,7 @@ function operationOf(step: string): Operation {
 
 function ofRegister(...steps: string[]): string[] {
   const category = { initial: 'a', operations: steps.map(operationOf) };
-  return contradictionsIn({ seed: 0, registers: { category }, stocks: {} });
+  return contradictionsIn({ registers: { category }, stocks: {} });
 }
 
 it.each([
@@ -71,14 +70,6 @@ it.each<[expected: string | undefined, change: Partial<Stock>]>([
   ['the orders 3 are lost', { acknowledged: { a: [1], b: [2], c: [3] } }],
   ['1 orders were not acknowledged', { acknowledged: { a: [1] } }],
 ])('The stock of a pet: %s', (expected, change) => {
-  const found = contradictionsIn({ seed: 0, registers: {}, stocks: { pet: { ...STOCK, ...change } } });
+  const found = contradictionsIn({ registers: {}, stocks: { pet: { ...STOCK, ...change } } });
   expect(found).toEqual(expected === undefined ? [] : [expect.stringContaining(expected)]);
 });
-
-// `HISTORY=file npx jest test/unit/support/history.spec.ts` checks a history that a failed test has saved.
-const { HISTORY } = process.env;
-if (HISTORY !== undefined) {
-  it('The saved history is explained', () => {
-    expect(contradictionsIn(JSON.parse(readFileSync(HISTORY, 'utf8')) as History)).toEqual([]);
-  });
-}
