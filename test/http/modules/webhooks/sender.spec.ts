@@ -18,12 +18,24 @@ const onlyTo =
   () =>
     Promise.resolve(addresses.map((address) => ({ address, family: isIP(address) })));
 
+/** Functions that end what the present test has started. */
+const endings: (() => unknown)[] = [];
+afterEach(() => endings.splice(0).forEach((end) => end()));
+
+function newSender(policy = LOCAL, find?: FindAddresses): Sender {
+  const sender = new Sender(policy, find);
+  endings.push(() => sender.close());
+  return sender;
+}
+
 /** Starts a receiver that is a bare socket, because it sends bytes that no HTTP server would send. */
 async function rawReceiver(serve: (socket: Socket) => void): Promise<{ url: string; server: Server }> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
+    endings.push(() => socket.destroy());
     serve(socket);
   });
+  endings.push(() => server.close());
   return { url: `http://127.0.0.1:${await listen(server)}/`, server };
 }
 
@@ -37,7 +49,7 @@ describe('forbidden addresses', () => {
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
     let asked = 0;
     const policy = new AddressPolicy(['127.0.0.1']);
-    const sender = new Sender(policy, (name) => {
+    const sender = newSender(policy, (name) => {
       asked += 1;
       return onlyTo(`127.0.0.${asked}`)(name);
     });
@@ -46,14 +58,12 @@ describe('forbidden addresses', () => {
     expect(await sender.send(message(url))).toMatchObject({ status: 204 });
     expect(await sender.send(message(url))).toEqual(FORBIDDEN);
     expect([asked, receiver.received.length]).toEqual([2, 1]);
-    sender.close();
   });
 
   // test/unit/modules/webhooks/address-policy.spec.ts has all spellings of addresses.
   it.each(['127.0.0.1', 'localhost'])('%s in the table is checked as well', async (host) => {
-    const sender = new Sender(new AddressPolicy([]));
+    const sender = newSender(new AddressPolicy([]));
     expect(await sender.send(message(`https://${host}:8443/`))).toEqual(FORBIDDEN);
-    sender.close();
   });
 });
 
@@ -74,19 +84,19 @@ const BUSY = `const server = require('node:net').createServer((socket) => socket
 describe('A receiver that accepts late', () => {
   const UNREACHABLE = '2001:db8::1';
   const sender = (...addresses: string[]) =>
-    new Sender(new AddressPolicy(['127.0.0.0/8', '2001:db8::/32']), onlyTo(...addresses));
+    newSender(new AddressPolicy(['127.0.0.0/8', '2001:db8::/32']), onlyTo(...addresses));
   let busy: ChildProcess;
   let url: string;
   let tried: jest.SpyInstance;
-  const waiting: Socket[] = [];
 
   beforeEach(async () => {
     busy = spawn(process.execPath, ['-e', BUSY], { stdio: ['pipe', 'pipe', 'inherit'] });
     const [port] = (await once(busy.stdout!, 'data')) as [Buffer];
     url = `http://shop.example:${port.toString()}/`;
     for (let place = 0; place < 2; place += 1) {
-      waiting.push(net.connect(Number(port), '127.0.0.1').on('error', () => undefined));
-      await once(waiting.at(-1)!, 'connect');
+      const waiting = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      endings.push(() => waiting.destroy());
+      await once(waiting, 'connect');
     }
     tried = jest.spyOn(net, 'connect');
   });
@@ -94,30 +104,25 @@ describe('A receiver that accepts late', () => {
     jest.restoreAllMocks();
     jest.useRealTimers();
     busy.kill('SIGKILL');
-    waiting.splice(0).forEach((socket) => socket.destroy());
   });
 
   it.each([
     ['127.0.0.1', UNREACHABLE],
     [UNREACHABLE, '127.0.0.1'],
   ])('is reached although another of its addresses is unreachable: %s, %s', async (...addresses) => {
-    const sending = sender(...addresses);
-    const attempted = sending.send(message(url));
+    const attempted = sender(...addresses).send(message(url));
     await until(() => tried.mock.calls.length === 2);
     busy.stdin!.write('\n');
     expect(await attempted).toMatchObject({ status: 204 });
-    sending.close();
   });
 
   it('is given up after fifteen seconds, and the reason does not name an internal address', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
-    const sending = sender('127.0.0.1');
-    const attempted = sending.send(message(url));
+    const attempted = sender('127.0.0.1').send(message(url));
     await until(() => tried.mock.calls.length === 1);
     jest.advanceTimersByTime(15_000);
     const error = 'The connection failed: an internal address did not answer.';
     expect(await attempted).toEqual({ status: null, error });
-    sending.close();
   });
 });
 
@@ -134,34 +139,29 @@ describe('after fifteen seconds', () => {
   });
 
   it('an attempt is given up that gets no response', async () => {
-    const sender = new Sender(LOCAL);
     const isAsked = new Promise<void>((asked) => (receiver.answer = () => asked()));
-    const attempted = sender.send(message(receiver.url));
+    const attempted = newSender().send(message(receiver.url));
     await isAsked;
     jest.advanceTimersByTime(15_000);
     expect(await attempted).toEqual(LATE);
-    sender.close();
   });
 
   it('an attempt is given up whose TLS handshake gets no answer', async () => {
-    const sender = new Sender(LOCAL);
     const { url, server } = await rawReceiver(() => undefined);
     const isConnected = once(server, 'connection') as Promise<[Socket]>;
-    const attempted = sender.send(message(url.replace('http:', 'https:')));
+    const attempted = newSender().send(message(url.replace('http:', 'https:')));
     const [socket] = await isConnected;
     await once(socket, 'data');
     jest.advanceTimersByTime(15_000);
     const error = 'The TLS handshake failed (nothing within 15 seconds).';
     expect(await attempted).toEqual({ status: null, error });
-    sender.close();
-    server.close();
   });
 
   it('an attempt is given up that still looks its name up, and what that finds later is not connected to', async () => {
     let find = (_addresses: LookupAddress[]): void => undefined;
     let ask = (): void => undefined;
     const isAsked = new Promise<void>((asked) => (ask = asked));
-    const sender = new Sender(LOCAL, () => {
+    const sender = newSender(LOCAL, () => {
       ask();
       return new Promise((found) => (find = found));
     });
@@ -173,36 +173,19 @@ describe('after fifteen seconds', () => {
     find(await onlyTo('127.0.0.1')(''));
     await new Promise(setImmediate);
     expect(receiver.connections).toBe(0);
-    sender.close();
   });
 });
 
 it.each(['https', 'HTTPS', 'Https'])('%s in a URL means TLS', async (scheme) => {
-  const { url, server } = await rawReceiver((socket) => socket.end());
-  const sender = new Sender(LOCAL);
-  const { error } = await sender.send(message(url.replace('http', scheme)));
+  const { url } = await rawReceiver((socket) => socket.end());
+  const { error } = await newSender().send(message(url.replace('http', scheme)));
   expect(error).toMatch(/^The TLS handshake failed/);
-  sender.close();
-  server.close();
 });
 
 describe('receivers that misbehave', () => {
-  const sender = new Sender(LOCAL);
-  const servers: Server[] = [];
-  const sockets: Socket[] = [];
-  afterEach(() => {
-    sockets.splice(0).forEach((socket) => socket.destroy());
-    servers.splice(0).forEach((server) => server.close());
-  });
-  afterAll(() => sender.close());
-
   async function attempt(serve: (socket: Socket) => void) {
-    const { url, server } = await rawReceiver((socket) => {
-      sockets.push(socket);
-      serve(socket);
-    });
-    servers.push(server);
-    return sender.send(message(url));
+    const { url } = await rawReceiver(serve);
+    return newSender().send(message(url));
   }
 
   const INTERIM = 'HTTP/1.1 103 Early Hints\r\n\r\n';
@@ -269,7 +252,7 @@ describe('receivers that misbehave', () => {
     const { url, server } = await rawReceiver(() => undefined);
     server.close();
     await once(server, 'close');
-    const refused = new Sender(new AddressPolicy(['127.0.0.0/8', '::1']));
+    const refused = newSender(new AddressPolicy(['127.0.0.0/8', '::1']));
     const { error } = await refused.send(message(url.replace('127.0.0.1', 'localhost')));
     // The reason does not name internal addresses, which a client must not learn. The second one depends on whether the machine has IPv6.
     expect(error).toMatch(
@@ -277,13 +260,12 @@ describe('receivers that misbehave', () => {
     );
     const named = await refused.send(message(url));
     expect(named.error).toBe('The connection failed: 127.0.0.1 refused the connection.');
-    refused.close();
   });
 
   it('closes a kept-alive connection: retried at once', async () => {
     let requests = 0;
-    const { url, server } = await rawReceiver((socket) => {
-      sockets.push(socket);
+    const sender = newSender();
+    const { url } = await rawReceiver((socket) => {
       socket.on('data', () => {
         requests += 1;
         // Answers the first request, and resets the connection at the second one.
@@ -294,7 +276,6 @@ describe('receivers that misbehave', () => {
         }
       });
     });
-    servers.push(server);
     expect(await sender.send(message(url))).toMatchObject({ status: 200 });
     expect(await sender.send(message(url))).toMatchObject({ status: 200 });
     expect(requests).toBe(3);
