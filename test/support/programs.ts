@@ -11,7 +11,7 @@ export interface Program {
   versions?: string;
 }
 
-export const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-server' };
+const REDIS: Program = { names: ['redis-server'], debianPackage: 'redis-server' };
 export const HAPROXY: Program = { names: ['haproxy'], debianPackage: 'haproxy' };
 export const POSTGRESQL: Program = {
   names: ['initdb'],
@@ -20,8 +20,8 @@ export const POSTGRESQL: Program = {
 };
 export const PGBOUNCER: Program = { names: ['pgbouncer'], debianPackage: 'pgbouncer' };
 export const PROMTOOL: Program = { names: ['promtool'], debianPackage: 'prometheus' };
-export const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
-export const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
+const CURL: Program = { names: ['curl'], debianPackage: 'curl' };
+const PYTHON: Program = { names: ['python3'], debianPackage: 'python3' };
 /** A module of Python, which the samples of the reference page use. */
 export const REQUESTS: Program = { names: ['requests of Python'], debianPackage: 'python3-requests' };
 export const FAKETIME: Program = { names: ['faketime'], debianPackage: 'faketime' };
@@ -31,6 +31,11 @@ export const CHROMIUM: Program = {
   names: ['chromium', 'chromium-browser', 'google-chrome'],
   debianPackage: 'chromium',
 };
+/** The programs that the system tests run. */
+export const OF_SYSTEM_TESTS = [
+  ...[REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL],
+  ...[CHROMIUM, CURL, PYTHON, REQUESTS],
+];
 
 /** @returns the program's path, or undefined if it is not installed */
 export function findProgram({

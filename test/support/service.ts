@@ -112,6 +112,7 @@ export class TestService {
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+  const ownsDatabase = options.database === undefined;
   const database = options.database ?? (await within('a new database', createTestDatabase()));
   const databaseUrl = new URL(options.databaseUrl ?? database.url);
   // Long limits, because slow machines run these tests, too.
@@ -143,14 +144,5 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const answer = await within('the OpenAPI document', fetch(`http://127.0.0.1:${port}/openapi.json`));
   const document = await answer.text();
-  return new TestService(
-    app,
-    clock,
-    database,
-    options.database === undefined,
-    document,
-    log,
-    connections,
-    metrics,
-  );
+  return new TestService(app, clock, database, ownsDatabase, document, log, connections, metrics);
 }

@@ -1,19 +1,8 @@
-import {
-  CHROMIUM,
-  CURL,
-  HAPROXY,
-  PGBOUNCER,
-  POSTGRESQL,
-  PROMTOOL,
-  PYTHON,
-  REDIS,
-  REQUESTS,
-  ensurePrograms,
-} from '../programs';
+import { OF_SYSTEM_TESTS, ensurePrograms } from '../programs';
 import startHttp from './start-http';
 
 /** Installs the programs that tests of whole processes need, and starts what the HTTP tier needs. */
 export default async function start(): Promise<void> {
-  ensurePrograms(REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL, CHROMIUM, CURL, PYTHON, REQUESTS);
+  ensurePrograms(...OF_SYSTEM_TESTS);
   await startHttp();
 }

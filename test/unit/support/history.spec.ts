@@ -37,10 +37,13 @@ it.each([
   expect(ofRegister(...steps)).toEqual([expect.stringContaining(contradiction)]);
 });
 
+const KNOWN = { by: 1, isUnknown: false };
+const UNKNOWN = { by: 1, isUnknown: true };
+
 const STOCK: Stock = {
   initial: 10,
   final: 8,
-  adjustments: [{ by: 1, isUnknown: false }],
+  adjustments: [KNOWN],
   acknowledged: { 'key 1': [1, 1], 'key 2': [2] },
   unknownOrders: 0,
   orders: [
@@ -51,16 +54,7 @@ const STOCK: Stock = {
 
 it.each<[expected: string | undefined, change: Partial<Stock>]>([
   [undefined, {}],
-  [
-    undefined,
-    {
-      final: 9,
-      adjustments: [
-        { by: 1, isUnknown: false },
-        { by: 1, isUnknown: true },
-      ],
-    },
-  ],
+  [undefined, { final: 9, adjustments: [KNOWN, UNKNOWN] }],
   ['9 units are left instead of 8', { final: 9 }],
   ['the request key 1 placed the orders 1,2', { acknowledged: { 'key 1': [1, 2] }, unknownOrders: 1 }],
   [
