@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { inRows } from '../../../../libs/command-line/src/failure';
 import { recordLines, tableLines } from '../../../../libs/command-line/src/output';
-import { printable, printableJson, shellWord } from '#libs/messages';
+import { printable, shellWord } from '#libs/messages';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 afterEach(() => jest.restoreAllMocks());
@@ -78,10 +78,6 @@ describe('text of any kind', () => {
     expect(inRows(text, Infinity)).toBe(text);
   });
 
-  it('is aligned by its display width', () => {
-    expect(tableLines([{ name: '犬', note: 'a' }], Infinity)).toEqual(['name  note', '犬    a']);
-  });
-
   it('cannot contain terminal sequences, break out of its cell or reverse the line', () => {
     const name = 'a\u001b[2Jb\r\nc\u009b31m\u202ed\u007f\t';
     expect(printable(name)).toBe('a\\u001b[2Jb\\u000d\\u000ac\\u009b31m\\u202ed\\u007f\\u0009');
@@ -94,12 +90,5 @@ describe('text of any kind', () => {
     const shown = execFileSync('sh', ['-c', `printf '%s\\n' ${words.map(shellWord).join(' ')}`]);
     expect(String(shown)).toBe(words.map((word) => `${word}\n`).join(''));
     expect(shellWord(words[0]!)).toBe(words[0]);
-  });
-
-  it('is the same text in JSON, without terminal sequences', () => {
-    const value = { name: 'a\u001b[2J\u009b31m\u202e\u007f"\\ü犬' };
-    const json = printableJson(value);
-    expect(JSON.parse(json)).toEqual(value);
-    expect(json).toBe('{"name":"a\\u001b[2J\\u009b31m\\u202e\\u007f\\"\\\\ü犬"}');
   });
 });

@@ -72,15 +72,6 @@ it('A client that returns after ten idle minutes is read again, and keeps the co
   expect([records.lookUps > 1, ...remaining]).toEqual([true, 2, 2, 1, 0]);
 });
 
-it('A read ends no window: where the clock is set back after the read, the minute is still used up', async () => {
-  const client = aClient(1, 1);
-  await counters.take(client);
-  clock.advance(MINUTE);
-  await counters.read(client);
-  clock.advance(-1);
-  expect((await counters.take(client)).outcome).toBe('limited');
-});
-
 it('What the database says of a key applies only if it is a later change', async () => {
   const client = aClient(1, 1);
   await takeTimes(2, client);
