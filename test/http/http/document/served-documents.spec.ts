@@ -136,17 +136,6 @@ it.each(['/openapi.json', '/docs/openapi.json', '/openapi.yaml', '/llms.txt'])(
   },
 );
 
-const STRICT = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-];
-
 it.each([
   ['/docs/guides/limits', ''],
   ['/docs/copying.js', ''],
@@ -154,8 +143,10 @@ it.each([
   ['/swagger', " 'unsafe-inline'"],
 ])('%s may load only its own files', async (path, style) => {
   const { headers } = await get(path);
-  const policy = STRICT.map((rule) => rule + (rule.startsWith('style') ? style : ''));
-  expect(headers.get('content-security-policy')!.split('; ')).toEqual(policy);
+  expect(headers.get('content-security-policy')).toBe(
+    `default-src 'none'; script-src 'self'; style-src 'self'${style}; img-src 'self' data:; connect-src 'self'; ` +
+      `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  );
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.has('strict-transport-security')).toBe(false);
 });

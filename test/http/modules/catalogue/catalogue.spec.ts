@@ -65,15 +65,9 @@ describe('an import', () => {
     ]);
     const caller = await service.caller();
     const { body: events } = await caller.get<{ type: string; data: object }[]>('/events');
-    expect(events.map(({ type }) => type)).toEqual([
-      'category.created',
-      'pet.created',
-      'pet.created',
-      'category.created',
-      'pet.created',
-      'inventory.updated',
-      'pet.created',
-    ]);
+    const [category, pet] = ['category.created', 'pet.created'];
+    const told = [category, pet, pet, category, pet, 'inventory.updated', pet];
+    expect(events.map(({ type }) => type)).toEqual(told);
     expect(events[5]!.data).toEqual({ petId: 3, quantity: 5, status: 'pending' });
   });
 
