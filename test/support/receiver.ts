@@ -1,5 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { listen, within } from './eventually';
 
@@ -22,7 +22,8 @@ type Answer = (response: ServerResponse, received: Received) => void;
 export class Receiver {
   readonly received: Received[] = [];
   answer: Answer = (response) => response.writeHead(204).end();
-  private readonly sockets = new Set<Socket>();
+  /** How many connections were opened. */
+  connections = 0;
   private readonly server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -37,25 +38,16 @@ export class Receiver {
       this.received.push(received);
       this.answer(response, received);
     });
-  });
+  }).on('connection', () => (this.connections += 1));
 
   static async start(): Promise<Receiver> {
     const receiver = new Receiver();
-    receiver.server.on('connection', (socket) => {
-      receiver.sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => receiver.sockets.delete(socket));
-    });
     await listen(receiver.server);
     return receiver;
   }
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/events`;
-  }
-
-  get connections(): number {
-    return this.sockets.size;
   }
 
   /** Answers later requests with this status and these header fields. */
@@ -69,8 +61,9 @@ export class Receiver {
   }
 
   async stop(): Promise<void> {
-    this.sockets.forEach((socket) => socket.destroy());
-    await within('the end of the receiver', new Promise((resolve) => this.server.close(resolve)));
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await within('the end of the receiver', closed);
   }
 }
 
