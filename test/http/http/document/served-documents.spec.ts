@@ -39,12 +39,8 @@ function idsIn(html: string): string[] {
 
 /** Documents that contain the address at which the caller has reached the service. */
 const ADDRESSED = [
-  '/openapi.json',
-  '/docs/openapi.json',
-  '/openapi.yaml',
-  '/docs/guides/getting-started',
-  '/docs/guides/getting-started.md',
-  '/llms.txt',
+  ...['/openapi.json', '/docs/openapi.json', '/openapi.yaml', '/llms.txt'],
+  ...['/docs/guides/getting-started', '/docs/guides/getting-started.md'],
 ];
 
 it.each([
@@ -152,13 +148,8 @@ it.each([
 });
 
 test.each([
-  '/docs/guides/nope.md',
-  '/docs/guides/limits/',
-  '/docs/guides/..%2fREADME.md',
-  '/docs/%2e%2e/package.json',
-  '/swagger/swagger-ui-bundle.js.map',
-  '/swagger-json',
-  '/swagger-yaml',
+  ...['/docs/guides/nope.md', '/docs/guides/limits/', '/docs/guides/..%2fREADME.md'],
+  ...['/docs/%2e%2e/package.json', '/swagger/swagger-ui-bundle.js.map', '/swagger-json', '/swagger-yaml'],
 ])('Only files that pages load are served: %s is unknown', async (path) => {
   expect((await get(path)).status).toBe(404);
 });
