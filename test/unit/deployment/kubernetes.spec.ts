@@ -16,18 +16,14 @@ interface Manifest {
 
 type Model = new (content: Manifest) => { validate(): void };
 
-/** All manifests of a folder, except kustomizations, because they are no objects of a cluster. */
-function manifestsOf(folder: string): { file: string; manifest: Manifest }[] {
-  return filesOf(folder, '.yaml')
-    .filter((file) => !file.endsWith('kustomization.yaml'))
-    .flatMap((file) => readYaml<Manifest>(file).map((manifest) => ({ file, manifest })));
-}
-
 const FOLDER = 'docker/kubernetes';
 /** How long the service takes to stop after SHUTDOWN_DELAY: 25 s for requests in progress, and some to write counts and close connections. */
 const SHUTDOWN_SECONDS = 30;
 
-const found = manifestsOf(FOLDER);
+/** All manifests, except kustomizations, because they are no objects of a cluster. */
+const found = filesOf(FOLDER, '.yaml')
+  .filter((file) => !file.endsWith('kustomization.yaml'))
+  .flatMap((file) => readYaml<Manifest>(file).map((manifest) => ({ file, manifest })));
 function only<Kind>(kind: string): Kind {
   const [manifest, ...more] = found.filter((candidate) => candidate.manifest.kind === kind);
   expect([kind, more.length]).toEqual([kind, 0]);
@@ -35,6 +31,7 @@ function only<Kind>(kind: string): Kind {
 }
 
 const deployment = only<IDeployment>('Deployment');
+const [backup] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
 const environment = parseEnvironment(
   read(`${FOLDER}/settings.env`)
     .split('\n')
@@ -62,12 +59,11 @@ it('Each manifest is in a kustomization, and all roll out the same image in the 
 const folder = useFolder();
 
 it('The backup keeps the newest 14 dumps, and removes what killed runs have left', () => {
-  const [container] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
   const dumps = mkdtempSync(join(folder, 'backup-'));
-  const script = container!.args![0]!.replaceAll('/backups', dumps);
+  const script = backup!.args![0]!.replaceAll('/backups', dumps);
   const old = Array.from({ length: 15 }, (_, day) => `2026-01-${10 + day}T021700.dump`);
   [...old, '2026-01-09T021700.dump.partial'].forEach((name) => writeFileSync(join(dumps, name), ''));
-  const [shell, option] = container!.command!;
+  const [shell, option] = backup!.command!;
   const run = (server: number) => {
     const tools = `date() { echo 2026-01-25T021700; }
       psql() { echo ${server}; }
@@ -84,7 +80,6 @@ it('The backup keeps the newest 14 dumps, and removes what killed runs have left
 
 it('Text and images agree on the tools of the server: its own major version', () => {
   const { services } = readYaml<{ services: Record<string, { image: string }> }>('docker/compose.yaml')[0]!;
-  const [backup] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
   const [, major] = /^postgres:(\d+)\./.exec(services.postgres!.image)!;
   expect(backup!.image).toBe(`postgres:${major}`);
   expect(read('docker/README.md')).toContain(`with PostgreSQL ${major} and Valkey`);
@@ -94,7 +89,6 @@ it('Text and images agree on the tools of the server: its own major version', ()
 it('A restore takes the newest dump, or the named one, with the tools of the backup', () => {
   const restore = found.find(({ manifest }) => manifest.metadata.name === 'petstore-restore')!;
   const [container] = (restore.manifest as unknown as IJob).spec!.template.spec!.containers;
-  const [backup] = only<ICronJob>('CronJob').spec!.jobTemplate.spec!.template.spec!.containers;
   expect(container!.image).toBe(backup!.image);
   const dumps = mkdtempSync(join(folder, 'dumps-'));
   ['2026-01-09T021700.dump', '2026-01-10T021700.dump', '2026-01-11T021700.dump.partial'].forEach((name) => {
