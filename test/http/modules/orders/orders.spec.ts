@@ -68,7 +68,7 @@ describe('shipDate', () => {
   });
 });
 
-const NO_ORDER = 'order_not_found';
+const GONE = 'order_not_found';
 const DONE = 'order_already_complete';
 const FULL = 'stock_limit_exceeded';
 
@@ -80,7 +80,6 @@ testRules(store, [
   ['a cancelled order makes a pending pet available', 1, [open(), cancel(0)], 1, 'available'],
   ['a pet sold by hand gets its units back', 2, [open(), byHand('sold'), cancel(0)], 2, 'sold'],
   ['completing an order again changes nothing', 1, [sale, set(1), complete(0)], 1, 'available'],
-  ['an open order is open already', 2, [open(), reopen(0, 200)], 1, 'available'],
   ['a pending pet cannot be ordered', 3, [byHand('pending'), open(1, 'pet_not_available')], 3, 'pending'],
   ['a sold pet cannot be ordered', 3, [byHand('sold'), open(4, 'pet_not_available')], 3, 'sold'],
   ['no more can be ordered than is in stock', 3, [open(4, 'insufficient_stock')], 3, 'available'],
@@ -93,13 +92,7 @@ testRules(store, [
     'available',
   ],
   ['an order returns its units to any stock', 3, [open(3), set(10), cancel(0)], 13, 'available'],
-  [
-    'what is cancelled is gone',
-    2,
-    [open(), cancel(0), cancel(0, NO_ORDER), complete(0, NO_ORDER)],
-    2,
-    'available',
-  ],
+  ['what is cancelled is gone', 2, [open(), cancel(0), cancel(0, GONE), complete(0, GONE)], 2, 'available'],
   ['a complete order stays so', 2, [sale, cancel(0, DONE), reopen(0, DONE)], 1, 'available'],
 ]);
 
