@@ -7,25 +7,18 @@ export type { Category, InventoryItem, Order, Pet } from '#libs/client';
 class PetBuilder {
   constructor(private readonly body: Record<string, unknown>) {}
 
-  named(name: string): PetBuilder {
-    return new PetBuilder({ ...this.body, name });
-  }
-
-  inCategory(categoryId: number): PetBuilder {
-    return new PetBuilder({ ...this.body, categoryId });
-  }
-
-  pending(): PetBuilder {
-    return new PetBuilder({ ...this.body, status: 'pending' });
-  }
-
-  sold(): PetBuilder {
-    return new PetBuilder({ ...this.body, status: 'sold' });
-  }
+  named = (name: string) => this.with({ name });
+  inCategory = (categoryId: number) => this.with({ categoryId });
+  pending = () => this.with({ status: 'pending' });
+  sold = () => this.with({ status: 'sold' });
 
   /** @param categoryId for a pet without a category of its own */
   build(categoryId = 1): Record<string, unknown> {
     return { categoryId, ...this.body };
+  }
+
+  private with(fields: object): PetBuilder {
+    return new PetBuilder({ ...this.body, ...fields });
   }
 }
 
