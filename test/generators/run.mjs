@@ -108,10 +108,7 @@ function python() {
     'python3',
     () => {
       const own = place('python');
-      run(
-        'python3 -m venv tools && tools/bin/pip install -q openapi-python-client==0.29.1 schemathesis==4.32.5',
-        own,
-      );
+      run('python3 -m venv tools && tools/bin/pip install -q openapi-python-client==0.29.1', own);
       run(
         'PATH=$PWD/tools/bin:$PATH tools/bin/openapi-python-client generate --path openapi.json --meta none --output-path client',
         own,
@@ -120,16 +117,6 @@ function python() {
       return answered(run('tools/bin/python use.py', own));
     },
   );
-  attempt('schemathesis', 'st run openapi.json --phases examples,coverage', 'python3', () => {
-    const checks =
-      'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
-    const limits =
-      '--exclude-path-regex ^/webhooks --rate-limit 200/s --request-timeout 40 --max-failures 5 --no-color';
-    run(
-      `tools/bin/st run openapi.json --url $BASE -H "X-API-Key: $KEY" --phases examples,coverage -c ${checks} ${limits}`,
-      join(folder, 'python'),
-    );
-  });
 }
 
 function go([tool, { module, options, program }]) {
