@@ -45,16 +45,6 @@ async function waiting<Body = Event[]>(target: string, by = caller) {
 }
 
 describe('Pages', () => {
-  it('always link to the next page, even when they are the last or empty', async () => {
-    const follower = await atTheEnd();
-    const first = follower.target;
-    expect(await follower.read(caller)).toEqual([]);
-    expect(follower.target).toBe(first);
-    await rename('Ada');
-    expect(types(await follower.read(caller))).toEqual(['pet.updated']);
-    expect(await follower.read(caller)).toEqual([]);
-  });
-
   it('of `now` are empty even while events are committed, and their links miss none of them', async () => {
     const events = service.app.get(EventReader);
     const last = jest.spyOn(events, 'lastPosition').mockImplementationOnce(async () => {
