@@ -157,123 +157,114 @@ function routesOf(controllers: Type<unknown>[]): { name: string; rule: unknown }
   );
 }
 
+const service = useService();
+/** `caller` has a key with both scopes, and the other two have keys of the same client with one scope each. */
+let caller: ApiCaller;
+let reader: ApiCaller;
+let writer: ApiCaller;
+
+/** Creates two of each resource. The samples read and change the first one, and delete the second one. */
+beforeAll(async () => {
+  const { key, client } = await service.issueKey();
+  const only = async (scope: 'read' | 'write') =>
+    service.callerWith((await service.app.get(ClientsService).issueKey({ client, scopes: [scope] })).key);
+  [caller, reader, writer] = [service.callerWith(key), await only('read'), await only('write')];
+  const arrange = new Arrange(caller);
+  await arrange.pet(undefined, 9);
+  await caller.post('/categories', { name: 'Cats' });
+  await caller.post('/pets', { name: 'Max', categoryId: 1 });
+  await arrange.order(1);
+  await arrange.order(1);
+  await caller.post('/webhooks', { url: URL, types: ['pet.deleted'] });
+  await caller.post('/webhooks', { url: URL, enabled: false });
+  await caller.post('/webhooks/1/test');
+});
+
+/** The position of the newest event. If two results are equal, nothing was changed in between. */
+async function lastEvent(): Promise<unknown> {
+  const { rows } = await service.database.pool.query('SELECT max(position) FROM events');
+  return rows[0];
+}
+
+it('Every operation is listed here, and declares who may call it; only health checks are public', () => {
+  const declared = [...operationsOf(service.document).values()].map(({ operationId }) => operationId);
+  expect(declared.sort()).toEqual(Object.keys(OPERATIONS).sort());
+  const modules = [...service.app.get(ModulesContainer).values()];
+  const controllers = modules.flatMap((module) => [...module.controllers.values()]);
+  const routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
+  const named = (wanted: unknown) => routes.filter(({ rule }) => rule === wanted).map(({ name }) => name);
+  expect(routes).toHaveLength(declared.length + 2);
+  expect(named(undefined)).toEqual([]);
+  expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
+});
+
+/** The fields of the request body by name, and the names of the required ones. */
+function bodyOf(operation: string): { properties: Record<string, FieldSchema>; required: string[] } {
+  const declared = [...operationsOf(service.document).values()].find((one) => one.operationId === operation);
+  const schema = declared!.requestBody?.content['application/json']?.schema ?? {};
+  const { properties = {}, required = [] } = plain(service.document, schema);
+  return { properties: properties as Record<string, FieldSchema>, required };
+}
+
+it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method !== 'GET'))(
+  '%s has these fields, and its sample the required ones alone',
+  (operation, { names, body = {} }) => {
+    const { properties, required } = bodyOf(operation);
+    const fields = Object.keys(properties).map((name) => (required.includes(name) ? `${name}*` : name));
+    expect([fields.sort(), required.toSorted()]).toEqual([names.toSorted(), Object.keys(body).sort()]);
+  },
+);
+
+it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method === 'PATCH'))(
+  '%s changes nothing that its body does not name',
+  async (operation, { path }) => {
+    const collection = path.replace('/1', '');
+    const isCreation = ({ method, path: at }: Sample) => method === 'POST' && at === collection;
+    const { body: smallest } = Object.values(OPERATIONS).find(isCreation)!;
+    const { body: created } = await caller.post<{ id: number }>(collection, smallest);
+    const target = `${collection}/${created.id}`;
+    const { properties } = bodyOf(operation);
+    const read = async () => {
+      const { body } = await caller.get<Record<string, unknown>>(target);
+      return Object.fromEntries(Object.keys(properties).map((name) => [name, body[name]]));
+    };
+    // The second turn changes each field again. A PATCH of one field must not reset another one to its first value.
+    for (const [name, schema] of [...Object.entries(properties), ...Object.entries(properties)]) {
+      const before = await read();
+      const value = otherThan(before[name], plain(service.document, schema) as FieldSchema);
+      const { status } = await caller.send('PATCH', target, { [name]: value });
+      const changed = status === 200 ? { [name]: value } : {};
+      expect([name, status, await read()]).toEqual([name, status, { ...before, ...changed }]);
+      expect([200, 409]).toContain(status);
+    }
+  },
+);
+
 // Each field and each parameter gets one wrong value here, and strange ones in documented-requests.spec.ts. The bounds of values are
 // tested in test/unit/libs/http/validation.spec.ts. openapi.yaml has the bounds of all fields, from the same decorators.
-describe('every operation', () => {
-  const service = useService();
-  /** `caller` has a key with both scopes, and the other two have keys of the same client with one scope each. */
-  let caller: ApiCaller;
-  let reader: ApiCaller;
-  let writer: ApiCaller;
-
-  /** Creates two of each resource. The samples read and change the first one, and delete the second one. */
-  beforeAll(async () => {
-    const { key, client } = await service.issueKey();
-    const only = async (scope: 'read' | 'write') =>
-      service.callerWith((await service.app.get(ClientsService).issueKey({ client, scopes: [scope] })).key);
-    [caller, reader, writer] = [service.callerWith(key), await only('read'), await only('write')];
-    const arrange = new Arrange(caller);
-    await arrange.pet(undefined, 9);
-    await caller.post('/categories', { name: 'Cats' });
-    await caller.post('/pets', { name: 'Max', categoryId: 1 });
-    await arrange.order(1);
-    await arrange.order(1);
-    await caller.post('/webhooks', { url: URL, types: ['pet.deleted'] });
-    await caller.post('/webhooks', { url: URL, enabled: false });
-    await caller.post('/webhooks/1/test');
-  });
-
-  /** The position of the newest event. If two results are equal, nothing was changed in between. */
-  async function lastEvent(): Promise<unknown> {
-    const { rows } = await service.database.pool.query('SELECT max(position) FROM events');
-    return rows[0];
-  }
-
-  it('is listed here, and declares who may call it; only health checks are public', () => {
-    const declared = [...operationsOf(service.document).values()].map(({ operationId }) => operationId);
-    expect(declared.sort()).toEqual(Object.keys(OPERATIONS).sort());
-    const modules = [...service.app.get(ModulesContainer).values()];
-    const controllers = modules.flatMap((module) => [...module.controllers.values()]);
-    const routes = routesOf(controllers.map(({ metatype }) => metatype as Type<unknown>));
-    const named = (wanted: unknown) => routes.filter(({ rule }) => rule === wanted).map(({ name }) => name);
-    expect(routes).toHaveLength(declared.length + 2);
-    expect(named(undefined)).toEqual([]);
-    expect(named('public').sort()).toEqual(['HealthController.live', 'HealthController.ready']);
-  });
-
-  /** The fields of the request body by name, and the names of the required ones. */
-  function bodyOf(operation: string): { properties: Record<string, FieldSchema>; required: string[] } {
-    const declared = [...operationsOf(service.document).values()].find(
-      (one) => one.operationId === operation,
-    );
-    const schema = declared!.requestBody?.content['application/json']?.schema ?? {};
-    const { properties = {}, required = [] } = plain(service.document, schema);
-    return { properties: properties as Record<string, FieldSchema>, required };
-  }
-
-  it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method !== 'GET'))(
-    '%s has these fields, and its sample the required ones alone',
-    (operation, { names, body = {} }) => {
-      const { properties, required } = bodyOf(operation);
-      const fields = Object.keys(properties).map((name) => (required.includes(name) ? `${name}*` : name));
-      expect([fields.sort(), required.toSorted()]).toEqual([names.toSorted(), Object.keys(body).sort()]);
-    },
-  );
-
-  it.each(Object.entries(OPERATIONS).filter(([, { method }]) => method === 'PATCH'))(
-    '%s changes nothing that its body does not name',
-    async (operation, { path }) => {
-      const collection = path.replace('/1', '');
-      const isCreation = ({ method, path: at }: Sample) => method === 'POST' && at === collection;
-      const { body: smallest } = Object.values(OPERATIONS).find(isCreation)!;
-      const { body: created } = await caller.post<{ id: number }>(collection, smallest);
-      const target = `${collection}/${created.id}`;
-      const { properties } = bodyOf(operation);
-      const read = async () => {
-        const { body } = await caller.get<Record<string, unknown>>(target);
-        return Object.fromEntries(Object.keys(properties).map((name) => [name, body[name]]));
-      };
-      // The second turn changes each field again. A PATCH of one field must not reset another one to its first value.
-      for (const [name, schema] of [...Object.entries(properties), ...Object.entries(properties)]) {
-        const before = await read();
-        const value = otherThan(before[name], plain(service.document, schema) as FieldSchema);
-        const { status } = await caller.send('PATCH', target, { [name]: value });
-        const changed = status === 200 ? { [name]: value } : {};
-        expect([name, status, await read()]).toEqual([name, status, { ...before, ...changed }]);
-        expect([200, 409]).toContain(status);
-      }
-    },
-  );
-
-  it.each(Object.entries(OPERATIONS))(
-    '%s refuses whoever may not call it and what is wrong, and has then done nothing',
-    async (operation, sample) => {
-      const { method, path, status, body } = sample;
-      const forAnyKey = FOR_ANY_KEY.includes(operation);
-      const [allowed, others, scope] =
-        method === 'GET' ? [reader, writer, 'read'] : [writer, reader, 'write'];
-      const before = await lastEvent();
-      const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
-      expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
-      for (const sent of forAnyKey ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]) {
-        const refused = await others.send(sent, path, body);
-        expect(refused.status).toBe(403);
-        expect(refused.headers.get('www-authenticate')).toMatch(
-          `error="insufficient_scope", scope="${scope}"`,
-        );
-      }
-      for (const { what, status: refusal = 400, code = 'validation_failed', ...defect } of defectsOf(
-        sample,
-      )) {
-        const { target = path, headers = {}, message = '' } = defect;
-        const answer = await caller.with(headers).send<ErrorBody>(method, target, defect.body ?? body);
-        expect([what, answer.status, answer.body.code]).toEqual([what, refusal, code]);
-        expect(answer.body.message).toContain(message);
-      }
-      expect(await lastEvent()).toEqual(before);
-      for (const client of forAnyKey ? [allowed, others] : [allowed]) {
-        expect((await client.send(method, path, body)).status).toBe(status);
-      }
-    },
-  );
-});
+it.each(Object.entries(OPERATIONS))(
+  '%s refuses whoever may not call it and what is wrong, and has then done nothing',
+  async (operation, sample) => {
+    const { method, path, status, body } = sample;
+    const forAnyKey = FOR_ANY_KEY.includes(operation);
+    const [allowed, others, scope] = method === 'GET' ? [reader, writer, 'read'] : [writer, reader, 'write'];
+    const before = await lastEvent();
+    const anonymous = await service.anonymous().send<ErrorBody>(method, path, body);
+    expect([anonymous.status, anonymous.body.code]).toEqual([401, 'missing_api_key']);
+    for (const sent of forAnyKey ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method]) {
+      const refused = await others.send(sent, path, body);
+      expect(refused.status).toBe(403);
+      expect(refused.headers.get('www-authenticate')).toMatch(`error="insufficient_scope", scope="${scope}"`);
+    }
+    for (const { what, status: refusal = 400, code = 'validation_failed', ...defect } of defectsOf(sample)) {
+      const { target = path, headers = {}, message = '' } = defect;
+      const answer = await caller.with(headers).send<ErrorBody>(method, target, defect.body ?? body);
+      expect([what, answer.status, answer.body.code]).toEqual([what, refusal, code]);
+      expect(answer.body.message).toContain(message);
+    }
+    expect(await lastEvent()).toEqual(before);
+    for (const client of forAnyKey ? [allowed, others] : [allowed]) {
+      expect((await client.send(method, path, body)).status).toBe(status);
+    }
+  },
+);
