@@ -22,29 +22,26 @@ async function complaint(url: string): Promise<string> {
 
 const OF_ITS_OWN = 'and the service needs a schema of its own.';
 
-it.each([
+it.each<[what: string, sql: string, line: string, encoding?: string]>([
   [
     'another program’s migrations',
     'CREATE TABLE schema_migrations (version text)',
     `its table schema_migrations belongs to another program, ${OF_ITS_OWN}`,
-    '',
   ],
-  ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`, ''],
+  ['a table of ours', 'CREATE TABLE orders (id int)', `relation "orders" already exists, ${OF_ITS_OWN}`],
   [
     'migrations of another version',
     `CREATE TABLE schema_migrations (id serial, timestamp bigint, name text);
      INSERT INTO schema_migrations (timestamp, name) VALUES (9, 'Later9')`,
     'another version of the service has run the migration Later9, which this version does not know.',
-    '',
   ],
   ['the encoding SQL_ASCII', '', 'its encoding is SQL_ASCII, not UTF8.', `ENCODING 'SQL_ASCII'`],
   [
     'no right to write',
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
     'it is read-only: a standby, or default_transaction_read_only is on.',
-    '',
   ],
-])('a database with %s is refused in one line', async (_what, sql, line, encoding) => {
+])('a database with %s is refused in one line', async (_what, sql, line, encoding = '') => {
   const { url, pool } = await database('template0', `LOCALE 'C' ${encoding}`);
   await pool.query(sql);
   expect(await complaint(url)).toBe(`petstore: The database cannot be used: ${line}\n`);

@@ -124,18 +124,12 @@ describe('in a large store', () => {
 
   const getting = (...targets: string[]) => targets.map((target) => () => caller.get(target));
 
-  it.each(PAGES)('GET %s, and from deep inside, reads no more rows than a page needs', async (...targets) =>
-    expectAtMost(PAGE_ROWS, getting(...targets)),
-  );
-
-  it.each(INVENTORY_PAGES)(
-    'GET %s, and from deep inside, reads the stock of a page at most',
-    async (...targets) => expectAtMost(INVENTORY_ROWS, getting(...targets)),
-  );
-
-  it.each(SEARCHED_PAGES)(
-    'GET %s, and from deep inside, looks at its share of the names at most',
-    async (...targets) => expectAtMost(SEARCHED_ROWS, getting(...targets)),
+  it.each([
+    ...PAGES.map((targets) => ({ targets, most: PAGE_ROWS })),
+    ...INVENTORY_PAGES.map((targets) => ({ targets, most: INVENTORY_ROWS })),
+    ...SEARCHED_PAGES.map((targets) => ({ targets, most: SEARCHED_ROWS })),
+  ])('GET $targets.0, and from deep inside, reads $most rows at most', ({ targets, most }) =>
+    expectAtMost(most, getting(...targets)),
   );
 
   it('GET /pets?name= ends its page early where a status is rare, and Link goes on to all that have it', async () => {
