@@ -143,13 +143,11 @@ it('A list has the client’s own webhooks page by page, without secrets', async
   expect(page.text + rest.text).not.toContain('whsec_');
 });
 
-it('PATCH changes the given fields; null removes', async () => {
-  const { id, secret, ...before } = await created({ types: ['pet.created'], description: 'x' });
-  const path = `/webhooks/${id}`;
-  const moved = await caller.patch<Webhook>(path, { url: 'https://elsewhere.example/' });
-  expect(secret).toBeDefined();
-  expect(moved.body).toEqual({ ...before, id, url: 'https://elsewhere.example/' });
-  const { body } = await caller.patch<Webhook>(path, { types: null, description: null, enabled: true });
+// every-operation.spec.ts tests that PATCH changes nothing that its body does not name.
+it('PATCH removes a field by null', async () => {
+  const { id } = await created({ types: ['pet.created'], description: 'x' });
+  const nothing = { types: null, description: null, enabled: true };
+  const { body } = await caller.patch<Webhook>(`/webhooks/${id}`, nothing);
   expect(Object.keys(body).sort()).toEqual(['createdAt', 'enabled', 'id', 'url']);
 });
 
