@@ -34,7 +34,7 @@ async function main(): Promise<void> {
       ? undefined
       : (await import('./runtime/tracing.js')).startTracing(logger);
   const { serve } = await import('./runtime/serve.js');
-  await serve({ settings, logger, tracing, signals }, workers);
+  await serve({ settings, workers, logger, tracing, signals });
 }
 
 async function fail(error: unknown): Promise<never> {

@@ -52,6 +52,8 @@ const HURRY_MS = 2_000;
 
 interface ServeContext {
   settings: AllSettings;
+  /** Number of worker processes that answer requests. 0 if this process answers requests itself. */
+  workers: number;
   logger: Logger;
   tracing?: Tracing;
   signals: StopSignals;
@@ -62,11 +64,10 @@ type Stop = (delayMs: number) => Promise<void>;
 /**
  * Runs the service until a stop signal: opens the database, starts the service or its workers, waits, and stops all in
  * the opposite order, also after a failed start.
- * @param workers number of worker processes that answer requests; 0 if this process answers requests itself
  */
-export async function serve(given: ServeContext, workers: number): Promise<void> {
+export async function serve(given: ServeContext): Promise<void> {
   const context = { ...given, settings: await withOneAddress(given.settings) };
-  const { settings, logger, tracing, signals } = context;
+  const { settings, workers, logger, tracing, signals } = context;
   if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
@@ -76,21 +77,24 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
   }
   const ending = new AbortController();
   NestLogger.overrideLogger(nestLogger(logger));
-  const ended = signals.first.then(() => ending.abort());
-  inBackground('Ending the start', ended);
+  inBackground(
+    'Ending the start',
+    signals.first.then(() => ending.abort()),
+  );
+  const stops: Stop[] = [() => endLog(logger), async () => tracing?.close()];
   const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal).catch(nameFolder);
+  stops.push(async () => (await opening.catch(() => undefined))?.stop());
   const lost = opening.then(async (database) => {
     throw await database.lost;
   });
-  let stop: Stop = () => Promise.resolve();
   const start = async (): Promise<void> => {
     const database = await opening;
     ending.signal.throwIfAborted();
     if (workers === 0) {
-      await startService(context, database, (end) => (stop = end));
+      await startService(context, database, stops);
     } else {
       const processes = new WorkerProcesses(settings, logger, workers);
-      stop = (delayMs) => processes.stop(signals, delayMs);
+      stops.push((delayMs) => processes.stop(signals, delayMs));
       await processes.start();
     }
   };
@@ -100,16 +104,14 @@ export async function serve(given: ServeContext, workers: number): Promise<void>
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
-    try {
-      await stop(delayMs);
-    } finally {
-      await opening.then(
-        (database) => database.stop(),
-        () => undefined,
-      );
-      await tracing?.close();
-      await endLog(logger);
-    }
+    await runBackwards(stops, delayMs);
+  }
+}
+
+/** Stops what was started last first. If one of the stops fails, the others still run. */
+async function runBackwards([first, ...later]: readonly Stop[], delayMs: number): Promise<void> {
+  if (first !== undefined) {
+    await runBackwards(later, delayMs).finally(() => first(delayMs));
   }
 }
 
@@ -178,15 +180,8 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
   return { connections, metrics };
 }
 
-/**
- * Starts the service in this process.
- * @param onStoppable receives the function that stops the service, as soon as there is something to stop
- */
-export async function startService(
-  context: ServeContext,
-  database: OpenDatabase,
-  onStoppable: (stop: Stop) => void,
-): Promise<void> {
+/** Starts the service in this process, and adds the function that stops the service to `stops`. */
+async function startService(context: ServeContext, database: OpenDatabase, stops: Stop[]): Promise<void> {
   const { settings, logger, tracing } = context;
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forService(settings, database.url),
@@ -194,7 +189,7 @@ export async function startService(
     { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
-  onStoppable((delayMs) => stopService(context, app, connections, delayMs));
+  stops.push((delayMs) => stopService(context, app, connections, delayMs));
   limitSockets(app, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
