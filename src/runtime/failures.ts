@@ -58,6 +58,20 @@ function explainDatabase(error: unknown): Failure | undefined {
   return { code: 'database_unavailable', message: `The database ${outcome}: ${message.trim() || code}.` };
 }
 
+/** The environment variables with an address and its port, and the remedy if another process uses the port. */
+export type AddressVariables = Record<'host' | 'port' | 'ifInUse', string>;
+
+export const SERVICE_ADDRESS: AddressVariables = {
+  host: 'HOST',
+  port: 'PORT',
+  ifInUse: 'set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well',
+};
+export const METRICS_ADDRESS: AddressVariables = {
+  host: 'METRICS_PORT',
+  port: 'METRICS_PORT',
+  ifInUse: 'set METRICS_PORT to another port, or to off for no metrics',
+};
+
 const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
 
 /**
@@ -65,7 +79,7 @@ const ADDRESS_CALLS = ['listen', 'getaddrinfo'];
  * @throws StartError that names the environment variables with the address, if `open` fails because of the address
  */
 export async function explainAddress<Opened>(
-  variables: string,
+  variables: AddressVariables,
   { host, port }: { host: string; port: number },
   open: () => Promise<Opened>,
 ): Promise<Opened> {
@@ -77,15 +91,12 @@ export async function explainAddress<Opened>(
     if (!ADDRESS_CALLS.includes(syscall ?? '')) {
       throw error;
     }
-    const isMetrics = variables === 'METRICS_PORT';
-    const remedies: Record<string, string> = {
-      EADDRINUSE: isMetrics
-        ? 'the port is in use by another process; set METRICS_PORT to another port, or to off for no metrics'
-        : 'the port is in use by another process; set PORT to another port, and for a second store DATA_DIR and METRICS_PORT as well',
-      EACCES: `this user may not use ports below 1024; set ${isMetrics ? variables : 'PORT'} to a port above 1023`,
+    const reasons: Record<string, string> = {
+      EADDRINUSE: `the port is in use by another process; ${variables.ifInUse}`,
+      EACCES: `this user may not use ports below 1024; set ${variables.port} to a port above 1023`,
     };
-    const reason =
-      remedies[code!] ?? `${message}; set ${variables.split(' ')[0]} to an address of this machine`;
-    throw new StartError(`${host} port ${port} (${variables}) cannot be listened on: ${reason}.`);
+    const reason = reasons[code!] ?? `${message}; set ${variables.host} to an address of this machine`;
+    const names = [...new Set([variables.host, variables.port])].join(' and ');
+    throw new StartError(`${host} port ${port} (${names}) cannot be listened on: ${reason}.`);
   }
 }

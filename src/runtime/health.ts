@@ -3,7 +3,6 @@ import { Controller, Get, Injectable } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
-import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
 import { IgnoresQuery, UnavailableError } from '#libs/http';
@@ -25,11 +24,9 @@ const UP = { status: 'up' } as const;
 @Injectable()
 export class Readiness {
   private ending = false;
-  private readonly checks = new LRUCache<'all', Promise<string | undefined>>({
-    max: 1,
-    ttl: READY_MS,
-    memoMethod: () => Promise.race([this.failure(), pause(DATABASE_TIMEOUT_MS, LATE, { ref: false })]),
-  });
+  /** The latest check, whose result is reused for READY_MS. */
+  private check = Promise.resolve<string | undefined>(undefined);
+  private checkedAt = -Infinity;
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -42,7 +39,14 @@ export class Readiness {
 
   /** Returns why the service should not receive requests, or undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
-    return this.ending ? 'the service is stopping' : this.checks.memo('all');
+    if (this.ending) {
+      return 'the service is stopping';
+    }
+    if (performance.now() - this.checkedAt > READY_MS) {
+      this.checkedAt = performance.now();
+      this.check = Promise.race([this.failure(), pause(DATABASE_TIMEOUT_MS, LATE, { ref: false })]);
+    }
+    return this.check;
   }
 
   private async failure(): Promise<string | undefined> {

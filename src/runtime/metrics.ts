@@ -30,7 +30,7 @@ import {
 } from '#libs/http';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
-import { explainAddress } from './failures';
+import { METRICS_ADDRESS, explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
@@ -182,7 +182,7 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
   const connections = new Connections(server, () => undefined);
   server.maxConnections = MAX_CONNECTIONS;
   connections.receive(answer, () => Promise.resolve({}));
-  await explainAddress('METRICS_PORT', address, () => once(server.unref().listen(address), 'listening'));
+  await explainAddress(METRICS_ADDRESS, address, () => once(server.unref().listen(address), 'listening'));
   const { address: host, port } = server.address() as AddressInfo;
   new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);
 }

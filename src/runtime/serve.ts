@@ -21,7 +21,7 @@ import { callInterceptorsDirectly } from '../http/response.interceptor';
 import { EventTail } from '../modules/events';
 import type { Settings } from '../settings';
 import { announce } from './announcement';
-import { explainAddress } from './failures';
+import { type AddressVariables, METRICS_ADDRESS, SERVICE_ADDRESS, explainAddress } from './failures';
 import { Readiness } from './health';
 import { endLog, nestLogger } from './logging';
 import { createMetrics, serveMetrics } from './metrics';
@@ -72,8 +72,8 @@ export async function serve(given: ServeContext): Promise<void> {
     logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
   }
   if (cluster.isPrimary) {
-    await assertFree('HOST and PORT', { host: settings.host, port: settings.port });
-    await assertFree('METRICS_PORT', settings.metrics);
+    await assertFree(SERVICE_ADDRESS, { host: settings.host, port: settings.port });
+    await assertFree(METRICS_ADDRESS, settings.metrics);
   }
   const ending = new AbortController();
   NestLogger.overrideLogger(nestLogger(logger));
@@ -129,7 +129,7 @@ function nameFolder(error: Error): never {
 async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
   const { host, port } = settings;
   const found = () => lookup(host, { order: 'ipv4first' });
-  return { ...settings, host: (await explainAddress('HOST and PORT', { host, port }, found)).address };
+  return { ...settings, host: (await explainAddress(SERVICE_ADDRESS, { host, port }, found)).address };
 }
 
 /**
@@ -161,7 +161,7 @@ function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, l
 }
 
 /** Fails early, before a database is created, if another process already uses the address. */
-async function assertFree(variables: string, address: Settings['metrics']): Promise<void> {
+async function assertFree(variables: AddressVariables, address: Settings['metrics']): Promise<void> {
   if (address !== null) {
     const probe = createServer();
     await explainAddress(variables, address, () => once(probe.listen(address), 'listening'));
@@ -193,7 +193,7 @@ async function startService(context: ServeContext, database: OpenDatabase, stops
   limitSockets(app, settings, logger);
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
-  await explainAddress('HOST and PORT', { host, port: asked }, () =>
+  await explainAddress(SERVICE_ADDRESS, { host, port: asked }, () =>
     app.listen({ host, port: asked, backlog: BACKLOG }),
   );
   if (metrics && !cluster.isWorker) {

@@ -1,7 +1,7 @@
 import { QueryFailedError } from 'typeorm';
 import { writeUsageError } from '#libs/command-line';
 import { OperatorError, describeFailure, failureSettings } from '#libs/messages';
-import { explain, explainAddress } from '../../../src/runtime/failures';
+import { SERVICE_ADDRESS, explain, explainAddress } from '../../../src/runtime/failures';
 
 Object.assign(failureSettings, { programName: 'petstore', explain });
 
@@ -49,7 +49,7 @@ test.each([
 
 test('a connection of the database that breaks while the service begins to listen is no fault of the address', async () => {
   const broken = Object.assign(failure('ECONNRESET', 'read ECONNRESET'), { syscall: 'read' });
-  const open = explainAddress('HOST and PORT', { host: '127.0.0.1', port: 3000 }, () =>
+  const open = explainAddress(SERVICE_ADDRESS, { host: '127.0.0.1', port: 3000 }, () =>
     Promise.reject(broken),
   );
   await expect(open).rejects.toBe(broken);
