@@ -16,7 +16,7 @@ const FLOORS = [
   ['Modules and migrations', '^src/(modules|migrations)/'],
   [
     'The pipeline and its parts',
-    '^src/(http/|(all-settings|features|app\\.module|runtime/(data-source|health|presence|seed))\\.ts$)',
+    '^src/(http/|(all-settings|features|app\\.module|runtime/(data-source|health|open-database|presence|seed))\\.ts$)',
   ],
   ['The other parts of the runtime', '^src/runtime/'],
   ['The programs', '^src/(cli/|main\\.ts$)'],

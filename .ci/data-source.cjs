@@ -9,6 +9,6 @@ const { dataSourceOptions } = require('../dist/src/runtime/data-source.js');
 require('../dist/src/features.js');
 
 exports.dataSource = new DataSource({
-  ...dataSourceOptions(process.env.DATABASE_URL, 1),
+  ...dataSourceOptions(process.env.DATABASE_URL, { poolSize: 1 }),
   entities: getMetadataArgsStorage().tables.map(({ target }) => target),
 });

@@ -13,7 +13,7 @@ import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
-import { cliOptions, connectAndMigrate, dataSourceOptions } from './runtime/data-source';
+import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
 import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
@@ -66,11 +66,12 @@ function commonProviders(settings: AllSettings, actor: Actor) {
 export class AppModule {
   /** @param databaseUrl the URL of the open database, also if the database is embedded */
   static forService(settings: AllSettings, databaseUrl: string): DynamicModule {
-    const options = dataSourceOptions(databaseUrl, settings.databasePool);
+    const options = dataSourceOptions(databaseUrl, { poolSize: settings.databasePool });
+    const connect = (declared: DataSourceOptions) => connectAndMigrate(databaseUrl, declared);
     const common = commonProviders(settings, SERVICE);
     return {
       module: AppModule,
-      imports: [DatabaseModule.forRoot(options, connectAndMigrate), ...FEATURES.map(({ module }) => module)],
+      imports: [DatabaseModule.forRoot(options, connect), ...FEATURES.map(({ module }) => module)],
       controllers: [HealthController],
       providers: [...common, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
     };
@@ -78,12 +79,12 @@ export class AppModule {
 
   /** Returns the module with the services for the command line. The database is opened later, if a command needs it. */
   static forCommandLine(settings: AllSettings, actor: Actor): DynamicModule {
-    const options = { ...cliOptions(''), manualInitialization: true };
-    const prepare = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
+    const options = { type: 'postgres', manualInitialization: true } as const;
+    const unconnected = (declared: DataSourceOptions) => Promise.resolve(new DataSource(declared));
     const modules = FEATURES.map(({ module, cliModule = module }) => cliModule);
     return {
       module: AppModule,
-      imports: [DatabaseModule.forRoot(options, prepare), ...modules],
+      imports: [DatabaseModule.forRoot(options, unconnected), ...modules],
       providers: [...commonProviders(settings, actor), SeedService],
       exports: [SeedService, ...modules],
     };

@@ -166,7 +166,7 @@ async function copyToFolder(
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
-    const database = await openStore({ ...readSettings({}), dataDirectory: partial }, true);
+    const database = await openStore({ ...readSettings({}), dataDirectory: partial }, { mayCreate: true });
     const copying = copyTo(database.url, source, signal);
     await copying.then(database.stop, database.stop);
     const tables = await copying;

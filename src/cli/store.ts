@@ -5,15 +5,16 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
 import { PETSTORE } from '../program';
-import { type OpenDatabase, cliOptions, migrateToNewest, openDatabase } from '../runtime/data-source';
+import { COMMAND_POOL, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
+import { type OpenDatabase, openDatabase } from '../runtime/open-database';
 
 const opened: Promise<OpenDatabase>[] = [];
 
 export function openStore(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
-  forServer = false,
+  { mayCreate } = { mayCreate: false },
 ): Promise<OpenDatabase> {
-  const opening = openDatabase(settings, () => undefined, forServer);
+  const opening = openDatabase(settings, { log: () => undefined, mayCreate });
   opened.push(opening);
   return opening;
 }
@@ -37,7 +38,7 @@ export class OpenedStore extends StoreConnection {
     if (isEmbedded) {
       await migrateToNewest(url, () => undefined);
     }
-    await this.dataSource.setOptions(cliOptions(url)).initialize();
+    await this.dataSource.setOptions(dataSourceOptions(url, COMMAND_POOL)).initialize();
     await assertKnownMigrations(this.dataSource.manager);
     if (!isEmbedded && (await migrationStates(this.dataSource)).some(({ state }) => state === 'pending')) {
       const message = `The database of DATABASE_URL is not up to date. Run: ${PETSTORE} db migrate`;

@@ -1,18 +1,12 @@
-import cluster from 'node:cluster';
-import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PostgresNames, collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
-import { type FoundData, findData, startEmbeddedPostgres, reasonUnavailable } from '#libs/embedded-postgres';
-import { StartError } from '#libs/messages';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
 import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
-import { PETSTORE } from '../program';
-import type { Settings } from '../settings';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
 /**
@@ -22,6 +16,12 @@ import { timeIn, withoutStatementTimeout } from './database-url';
 const STATEMENT_TIMEOUT_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * The connections of a command of the command line. A command waits long for a connection, because a late result is better
+ * than a failure.
+ */
+export const COMMAND_POOL = { poolSize: 2, connectTimeoutMs: 20_000 };
 
 export const MIGRATIONS = [
   Schema1797000000000,
@@ -33,8 +33,7 @@ export const MIGRATIONS = [
 
 export function dataSourceOptions(
   url: string,
-  poolSize: number,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  { poolSize, connectTimeoutMs = CONNECT_TIMEOUT_MS }: { poolSize: number; connectTimeoutMs?: number },
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
   // Close a connection if the server is silent on it for too long, because a server that hangs cannot enforce its own
@@ -62,14 +61,6 @@ export function dataSourceOptions(
       pipeline: true,
     },
   };
-}
-
-/**
- * Returns the options for a command of the command line. Such a command waits long for a connection, because a late
- * result is better than a failure.
- */
-export function cliOptions(url: string, connectTimeoutMs = 20_000): DataSourceOptions {
-  return dataSourceOptions(url, 2, connectTimeoutMs);
 }
 
 /**
@@ -102,16 +93,16 @@ function sessionSettings(statementTimeoutMs: number): string {
 }
 
 /** Returns the options for migrations and similar work, without a statement timeout. */
-export function administrationOptions(url: string, connectTimeoutMs?: number): DataSourceOptions {
-  return { ...cliOptions(url, connectTimeoutMs), extra: { keepAlive: true } } as DataSourceOptions;
+export function administrationOptions(url: string, pool = COMMAND_POOL): DataSourceOptions {
+  return { ...dataSourceOptions(url, pool), extra: { keepAlive: true } } as DataSourceOptions;
 }
 
 export async function withConnection<Result>(
   url: string,
   work: (dataSource: DataSource) => Promise<Result>,
-  connectTimeoutMs?: number,
+  pool = COMMAND_POOL,
 ): Promise<Result> {
-  const dataSource = await new DataSource(administrationOptions(url, connectTimeoutMs)).initialize();
+  const dataSource = await new DataSource(administrationOptions(url, pool)).initialize();
   try {
     return await work(dataSource);
   } finally {
@@ -128,9 +119,9 @@ export function migrateToNewest(url: string, report: (line: string) => void): Pr
   return withConnection(url, (dataSource) => migrate(dataSource, report));
 }
 
-export async function connectAndMigrate(options: DataSourceOptions): Promise<DataSource> {
+/** Runs all pending migrations of the database at `url`, and then connects with `options`. */
+export async function connectAndMigrate(url: string, options: DataSourceOptions): Promise<DataSource> {
   const logger = new Logger('Database');
-  const { url } = options as { url: string };
   const done = await migrateToNewest(url, (line) => logger.log(line));
   if (done.length > 0) {
     logger.log(`Migrated: ${done.join(', ')}.`);
@@ -146,55 +137,4 @@ export async function connectAndMigrate(options: DataSourceOptions): Promise<Dat
     logger.warn(problem);
   }
   return dataSource;
-}
-
-const EMBEDDED_NAME = 'petstore';
-
-/** An open database. `lost` resolves with an error if an embedded server has ended and cannot be restarted. */
-export type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
-
-export function findEmbedded({ dataDirectory }: Pick<Settings, 'dataDirectory'>): FoundData | undefined {
-  return findData(dataDirectory, EMBEDDED_NAME);
-}
-
-export function missingDatabase({ dataDirectory }: Pick<Settings, 'dataDirectory'>): string {
-  return `There is no database in ${resolve(dataDirectory)} (DATA_DIR). The service creates one: ${PETSTORE} serve. Or set DATA_DIR or DATABASE_URL to an existing one.`;
-}
-
-/**
- * Opens the database of `DATABASE_URL`, or else the embedded database in `DATA_DIR`.
- * @param forServer true for the service, which creates the embedded database if it is missing; false for a command,
- * which may connect to the PostgreSQL server that a running service has started
- * @param signal aborts the wait for a database that is recovering from a crash
- */
-export async function openDatabase(
-  settings: Pick<Settings, 'databaseUrl' | 'dataDirectory'>,
-  log: (line: string) => void,
-  forServer = false,
-  signal?: AbortSignal,
-) {
-  const { databaseUrl } = settings;
-  const url = databaseUrl ?? (cluster.isWorker ? findEmbedded(settings)?.url : undefined);
-  if (url !== undefined) {
-    const isEmbedded = databaseUrl === undefined;
-    return { url, isEmbedded, lost: new Promise<never>(() => undefined), stop: () => Promise.resolve() };
-  }
-  const reason = reasonUnavailable();
-  if (reason !== undefined) {
-    throw new StartError(
-      `DATABASE_URL is not set, and the embedded PostgreSQL ${reason}. ` +
-        'Set DATABASE_URL to a database of your own: postgres://user:password@host:5432/name.',
-    );
-  }
-  if (!forServer && findEmbedded(settings) === undefined) {
-    throw new StartError(missingDatabase(settings));
-  }
-  const postgres = await startEmbeddedPostgres({
-    dataDirectory: resolve(settings.dataDirectory),
-    database: EMBEDDED_NAME,
-    log,
-    share: !forServer,
-    signal,
-  });
-  return { ...postgres, isEmbedded: true };
 }

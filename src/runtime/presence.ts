@@ -7,7 +7,8 @@ import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaCounters } from '../modules/quotas';
 import { VERSION } from '../program';
 import type { Settings } from '../settings';
-import { findEmbedded, withConnection } from './data-source';
+import { withConnection } from './data-source';
+import { findEmbedded } from './open-database';
 
 const RENEW_INTERVAL_MS = 5_000;
 /** After this many seconds without an update, the state of an instance is `unknown`. */
@@ -106,7 +107,9 @@ export async function serviceAddress(settings: Settings): Promise<string> {
 
 async function instancesOf(settings: Settings): Promise<Instance[]> {
   const url = settings.databaseUrl ?? findEmbedded(settings)?.url;
-  return url === undefined ? [] : withConnection(url, instancesOn, LOOKUP_MS);
+  return url === undefined
+    ? []
+    : withConnection(url, instancesOn, { poolSize: 1, connectTimeoutMs: LOOKUP_MS });
 }
 
 function addressOf({ address, port }: Pick<Instance, 'address' | 'port'>): string {

@@ -25,7 +25,7 @@ import { type AddressVariables, METRICS_ADDRESS, SERVICE_ADDRESS, explainAddress
 import { Readiness } from './health';
 import { endLog, nestLogger } from './logging';
 import { createMetrics, serveMetrics } from './metrics';
-import { type OpenDatabase, openDatabase } from './data-source';
+import { type OpenDatabase, openDatabase } from './open-database';
 import { Presence } from './presence';
 import { seedFirstRun } from './seed';
 import type { StopSignals } from './stop-signals';
@@ -82,7 +82,8 @@ export async function serve(given: ServeContext): Promise<void> {
     signals.first.then(() => ending.abort()),
   );
   const stops: Stop[] = [() => endLog(logger), async () => tracing?.close()];
-  const opening = openDatabase(settings, (line) => logger.info(line), true, ending.signal).catch(nameFolder);
+  const log = (line: string) => logger.info(line);
+  const opening = openDatabase(settings, { log, mayCreate: true, signal: ending.signal }).catch(nameFolder);
   stops.push(async () => (await opening.catch(() => undefined))?.stop());
   const lost = opening.then(async (database) => {
     throw await database.lost;
@@ -111,7 +112,11 @@ export async function serve(given: ServeContext): Promise<void> {
 /** Stops what was started last first. If one of the stops fails, the others still run. */
 async function runBackwards([first, ...later]: readonly Stop[], delayMs: number): Promise<void> {
   if (first !== undefined) {
-    await runBackwards(later, delayMs).finally(() => first(delayMs));
+    try {
+      await runBackwards(later, delayMs);
+    } finally {
+      await first(delayMs);
+    }
   }
 }
 

@@ -27,7 +27,7 @@ export default async function start(): Promise<void> {
     parameters: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
   });
   Logger.overrideLogger(false);
-  const dataSource = await connectAndMigrate(dataSourceOptions(postgres.url, 1));
+  const dataSource = await connectAndMigrate(postgres.url, dataSourceOptions(postgres.url, { poolSize: 1 }));
   await dataSource.destroy();
   await query(postgres.url, 'ALTER DATABASE template IS_TEMPLATE true');
   process.env.TEST_POSTGRES_URL = postgres.url;

@@ -77,7 +77,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
     [settings.DATABASE_URL, true],
     [database.url, false],
   ] as const) {
-    const dataSource = await new DataSource(dataSourceOptions(url, 1)).initialize();
+    const dataSource = await new DataSource(dataSourceOptions(url, { poolSize: 1 })).initialize();
     // Only behind a pooler does each transaction set its timeouts.
     expect(await new Database(dataSource).withSession(async (session) => session.isPooled)).toBe(isPooled);
     await dataSource.destroy();
@@ -114,7 +114,7 @@ describe('Behind a network that loses packets', () => {
 
   /** A pool with one connection like those of the service, except that the pool does not close it when it is idle. */
   function connect(to: string): Promise<DataSource> {
-    const options = dataSourceOptions(`${to}?statement_timeout=${STATEMENT_TIMEOUT_MS}`, 1);
+    const options = dataSourceOptions(`${to}?statement_timeout=${STATEMENT_TIMEOUT_MS}`, { poolSize: 1 });
     const extra = { ...(options.extra as object), idleTimeoutMillis: 0 };
     return new DataSource({ ...options, extra } as typeof options).initialize();
   }
