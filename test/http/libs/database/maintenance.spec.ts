@@ -12,7 +12,7 @@ describe('Retention', () => {
   let dataSource: DataSource;
   afterAll(() => dataSource.destroy());
   const test = useDatabase('template1');
-  const clock = new ManualClock(Date.UTC(2026, 10, 21, 23, 59, 59, 999));
+  const clock = new ManualClock();
   const started: Retention[] = [];
 
   beforeAll(async () => {
@@ -30,37 +30,19 @@ describe('Retention', () => {
     return retention;
   }
 
-  const add = (day: string, count = 1) =>
-    test.pool.query('INSERT INTO things SELECT id, $1 FROM generate_series(1, $2) AS id', [day, count]);
-
-  async function days(): Promise<string[]> {
-    const { rows } = await test.pool.query<{ day: string }>(
-      `SELECT DISTINCT to_char(day, 'YYYY-MM-DD') AS day FROM things ORDER BY day`,
-    );
-    return rows.map(({ day }) => day);
-  }
-
-  it('deletes what is older than the retention period, which includes today', async () => {
-    for (const day of ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']) {
-      await add(day);
-    }
-    expect(await keeping().deleteExpired()).toBe(1);
-    expect(await days()).toEqual(['2026-11-19', '2026-11-21', '2026-11-22']);
-    clock.advance(1);
-    expect(await keeping().deleteExpired()).toBe(1);
-    expect(await days()).toEqual(['2026-11-21', '2026-11-22']);
-    clock.advance(-1);
-  });
+  /** Adds rows that have expired. */
+  const add = (count: number) =>
+    test.pool.query(`INSERT INTO things SELECT id, '2026-01-01' FROM generate_series(1, $1) AS id`, [count]);
 
   it('deletes everything expired, in as many batches as that takes', async () => {
-    await add('2026-01-01', 4);
+    await add(4);
     expect(await keeping({ maxRows: 2 }).deleteExpired()).toBe(4);
-    await add('2026-01-01', 5);
+    await add(5);
     expect(await keeping({ maxRows: 2 }).deleteExpired()).toBe(5);
   });
 
   it('skips rows that another instance is deleting, without waiting', async () => {
-    await add('2026-01-01', 3);
+    await add(3);
     await whileHeld(test.pool, 'SELECT FROM things WHERE id = 2 FOR UPDATE', async () => {
       expect(await keeping().deleteExpired()).toBe(2);
     });
@@ -68,7 +50,7 @@ describe('Retention', () => {
   });
 
   it('a stop waits for the running batch and starts no other', async () => {
-    await add('2026-01-01', 3);
+    await add(3);
     const { stopped } = await whileHeld(test.pool, 'LOCK TABLE things', async () => {
       const retention = keeping({ maxRows: 1 }, 1);
       retention.onApplicationBootstrap();
