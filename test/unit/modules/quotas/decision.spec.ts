@@ -42,36 +42,23 @@ it('a banned request will be accepted when the day is over, if it is exhausted; 
   expect(decide(windows, ban, limits, acceptedAt).outcome).toBe('allowed');
 });
 
-const MIDNIGHT = Date.UTC(2026, 10, 21);
-const TOLD_AT = MIDNIGHT + DAY_MS - 40_210_500;
-
-function minute(remaining: number): WindowStatus {
-  return { name: 'minute', limit: 60, remaining, resetAt: TOLD_AT + 59_001 };
-}
-
-function day(remaining: number): WindowStatus {
-  return { name: 'day', limit: 1_000, remaining, resetAt: MIDNIGHT + DAY_MS };
-}
-
-function headersOf(windows: WindowStatus[], now: number, exhausted: WindowName | null) {
-  return rateLimitHeaders({ windows, acceptedAt: null, exhausted }, now);
-}
-
-describe('the rate limit headers', () => {
-  it('report the day when it has less left, and on a tie', () => {
-    const reset = String((MIDNIGHT + DAY_MS) / 1000);
-    for (const remaining of [4, 5]) {
-      expect(headersOf([minute(5), day(remaining)], TOLD_AT, null)).toMatchObject({
-        'X-RateLimit-Limit': '1000',
-        'X-RateLimit-Remaining': String(remaining),
-        'X-RateLimit-Reset': reset,
-      });
-    }
-  });
-
-  it('report the exhausted window on a refusal, although both are at zero', () => {
-    expect(headersOf([minute(0), day(0)], TOLD_AT, 'minute')['X-RateLimit-Limit']).toBe('60');
-    expect(headersOf([minute(0), day(0)], TOLD_AT, 'day')['X-RateLimit-Limit']).toBe('1000');
+it.each<
+  [what: string, left: [minute: number, day: number], exhausted: WindowName | null, reported: WindowName]
+>([
+  ['the day when it has less left', [5, 4], null, 'day'],
+  ['the day on a tie', [5, 5], null, 'day'],
+  ['the exhausted minute, although both are at zero', [0, 0], 'minute', 'minute'],
+  ['the exhausted day, although both are at zero', [0, 0], 'day', 'day'],
+])('the rate limit headers report %s', (_what, left, exhausted, reported) => {
+  const windows: WindowStatus[] = [
+    { name: 'minute', limit: 60, remaining: left[0], resetAt: NOW + MINUTE_MS },
+    { name: 'day', limit: 1_000, remaining: left[1], resetAt: NOW + DAY_MS },
+  ];
+  const { limit, remaining, resetAt } = windows.find(({ name }) => name === reported)!;
+  expect(rateLimitHeaders({ windows, acceptedAt: null, exhausted }, NOW)).toMatchObject({
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(resetAt / 1_000),
   });
 });
 
