@@ -9,13 +9,7 @@ import { freePort } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
 /** Variables of libpq that name another database than the embedded one. */
-const ELSEWHERE = {
-  PGHOST: '/nowhere',
-  PGPORT: '1',
-  PGUSER: 'nobody',
-  PGDATABASE: 'none',
-  PGPASSWORD: 'x',
-};
+const ELSEWHERE = { PGHOST: '/nowhere', PGPORT: '1', PGUSER: 'nobody', PGDATABASE: 'none', PGPASSWORD: 'x' };
 
 const STOPPED = { code: 0, signal: null };
 

@@ -30,7 +30,7 @@ describe('deliveries', () => {
 
   const webhooks: { path: string }[] = [];
   afterEach(async () => {
-    await Promise.all(webhooks.splice(0).map(remove));
+    await Promise.all(webhooks.splice(0).map(({ path }) => caller.delete(path)));
     await receiver.stop();
   });
 
@@ -50,10 +50,6 @@ describe('deliveries', () => {
     await caller.post(`${webhook.path}/test`);
     await attempted(webhook.path, 1);
     return webhook;
-  }
-
-  async function remove({ path }: { path: string }): Promise<void> {
-    await caller.delete(path);
   }
 
   async function deliveries(path: string, query = ''): Promise<Delivery[]> {
@@ -162,7 +158,7 @@ describe('deliveries', () => {
     await caller.post(`${webhook.path}/test`);
     await attempted(webhook.path, 1);
     await caller.post(`${others.path}/test`);
-    await remove(webhook);
+    await caller.delete(webhook.path);
 
     await service.deleteExpired();
     const of = [webhook.id, others.id];

@@ -6,16 +6,12 @@ import { until } from '../../../support/eventually';
 
 const here = `${userInfo().username}@${hostname()}`;
 
-test('the operator is recorded with user and host', () => {
-  expect(operatorName({})).toBe(here);
-});
-
 test('the sudo user is recorded in addition to the user, never instead of it', () => {
   expect(operatorName({ SUDO_USER: 'ann' })).toBe(`${here} (sudo by ann)`);
 });
 
-test('what cannot be the name of a user is left out', () => {
-  for (const SUDO_USER of ['', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)]) {
+test('the operator is recorded with user and host, and what cannot be the name of a user is left out', () => {
+  for (const SUDO_USER of [undefined, '', 'ann) (sudo by bob', 'a\nb', '\u001b[2J', 'x'.repeat(101)]) {
     expect(operatorName({ SUDO_USER })).toBe(here);
   }
 });
