@@ -213,10 +213,6 @@ it('A path is written out, and text is UTF-8', () => {
   expect(failureOf({ HOST: 'm\ufffdnchen' }).message).toBe('HOST takes text in UTF-8, not "…".');
 });
 
-it('Other variables are ignored', () => {
-  expect(readSettings({ PATH: '/bin', PORT_OF_CALL: 'Hamburg' })).toEqual(readSettings({}));
-});
-
 function failureOf(environment: Record<string, string>): Error {
   try {
     readSettings(environment);
