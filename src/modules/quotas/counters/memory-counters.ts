@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
 import { applyStep, type QuotaStatus, type Step, type TakenRequest } from '../rules/decision';
-import { copyOf, MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
+import { MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitSubject, QuotaCounters } from './quota-counters';
 
@@ -90,30 +90,25 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(subject);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
     const ban = key && this.bans.memo(key.id);
-    // Let a read work on copies, because `applyStep` sets the counts of a minute or day that has ended to 0. While the
-    // clock is fast, a minute seems to have ended too early. A read without copies would then erase counts that hold
-    // again when the clock is set back.
-    const isRead = step === 'read';
+    if (key !== null) {
+      applyStoredBan(ban!, key.ban);
+    }
     const now = this.clock.now();
-    const current = isRead ? copyOf(windows) : windows;
-    const before = current.minute.count;
+    const before = windows.minute.count;
     const state = {
-      windows: current,
-      ban: isRead ? ban && { ...ban } : ban,
+      windows,
+      ban,
       limits: shareOf(limits, this.instances),
       perMinute: limits.perMinute,
       isShare: this.isShare,
       now,
     };
-    if (key !== null) {
-      applyStoredBan(state.ban!, key.ban);
-    }
     const status = applyStep(state, step, taken?.takenAt ?? 0);
-    const isRefunded = step === 'refund' && current.minute.count < before;
+    const isRefunded = step === 'refund' && windows.minute.count < before;
     if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
-        allowed = { subject, start: current.minute.start, count: 0 };
+        allowed = { subject, start: windows.minute.start, count: 0 };
         this.allowedAlone.set(tracker, allowed);
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));

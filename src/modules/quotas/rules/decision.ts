@@ -64,20 +64,24 @@ export function applyStep(state: QuotaState, step: Step, takenAt: number): Quota
   return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
 }
 
-/** Copies the counts and the ban, because other requests may change them before the status is read. */
+/**
+ * Describes the counts and the ban, and leaves both as they are. The status has copies, because other requests may
+ * change the counts and the ban before the status is read.
+ */
 export function statusOf(
-  { windows: counted, ban, limits, perMinute, now }: QuotaState,
+  { windows: current, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
   exhausted: WindowName | null = null,
   isNewlyBanned = false,
 ): QuotaStatus {
+  const counted = copyOf(current);
   const windows = rollWindows(counted, limits, now);
   return {
     outcome,
     exhausted,
     isNewlyBanned,
     windows,
-    counted: copyOf(counted),
+    counted,
     ban: ban && { ...ban },
     refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, { perMinute, now }),
     acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, windows) : null,
