@@ -15,7 +15,7 @@ import {
   closeIfUnread,
 } from '#libs/http';
 import { assertMayCall } from '../modules/auth';
-import { RequestLimiter, countWithinLimits } from '../modules/quotas';
+import { RequestLimiter } from '../modules/quotas';
 import { METHODS } from './cors';
 import { sendUnknownPage } from './document/pages';
 import { writeHeaders } from './response.interceptor';
@@ -59,7 +59,7 @@ export class ErrorFilter implements ExceptionFilter {
     try {
       const isCounted = request.client !== undefined;
       if (!isCounted && !request.isMalformed && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
-        await countWithinLimits(request, this.limiter);
+        await this.limiter.count(request);
         assertMayCall(request);
       }
       return unknownPathOrMethod(request) ?? thrown;

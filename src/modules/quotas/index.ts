@@ -22,7 +22,7 @@ import { USAGE_DAYS, UsageDay } from './usage-day.entity';
 export { QuotasService } from './quotas.service';
 export { PLAN_LIMITS } from './rules/limits';
 export { countedAddress, RequestLimiter } from './request-limiter';
-export { countWithinLimits, PlanThrottlerGuard } from './plan-throttler.guard';
+export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaCounters } from './counters/quota-counters';
 export { RedisConnection, redisStatus } from './counters/redis-connection';
 

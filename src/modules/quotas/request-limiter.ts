@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
+import { limitErrorOf } from './limit-errors';
 import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitSubject, QuotaCounters } from './counters/quota-counters';
@@ -37,22 +38,19 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Sets `request.client`. If the database fails, takes the client from the cache and then rejects, so that the error
-   * response can show the client's rate limits.
+   * Identifies the client of a request, and counts the request unless the operation counts only requests without a valid
+   * key (`CountedOnlyWithoutKey`) and this request has one.
+   * @throws ApiError 429 or 403 if a limit or a ban refuses the request
    */
-  async identify(request: FastifyRequest): Promise<RequestClient> {
-    try {
-      request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
-      return request.client;
-    } catch (failure) {
-      request.client = clientOf(this.authenticator.lastKnown(request), request.ip);
-      throw failure;
+  async count(request: FastifyRequest): Promise<void> {
+    const client = await this.identify(request);
+    if (client.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
+      return;
     }
-  }
-
-  async admit(client: RequestClient): Promise<QuotaStatus> {
     client.decision = await this.counters.take(client);
-    return client.decision;
+    if (client.decision.outcome !== 'allowed') {
+      throw limitErrorOf(client.decision);
+    }
   }
 
   /**
@@ -75,6 +73,20 @@ export class RequestLimiter {
   /** Returns the rate limit headers of a response to an unidentified client, with the limit of the IP address. */
   async headersOfAddress(ip: string): Promise<Record<string, string>> {
     return rateLimitHeaders(await this.counters.read(anonymousClient(ip)), this.clock.now());
+  }
+
+  /**
+   * Sets `request.client`. If the database fails, takes the client from the cache and then rejects, so that the error
+   * response can show the client's rate limits.
+   */
+  private async identify(request: FastifyRequest): Promise<RequestClient> {
+    try {
+      request.client ??= clientOf(await this.authenticator.identify(request), request.ip);
+      return request.client;
+    } catch (failure) {
+      request.client = clientOf(this.authenticator.lastKnown(request), request.ip);
+      throw failure;
+    }
   }
 
   private async statusAfter(
