@@ -4,7 +4,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Integer, OneOf, Operation, Tag, Timestamp, TrueOrFalse } from '#libs/http';
 import { ClientId, apiKeyOf, ScopeByMethod } from '../auth';
 import { nextBanMs } from './rules/bans';
-import type { QuotaStatus } from './rules/decision';
+import type { Decision } from './rules/decision';
 import { CountedOnlyWithoutKey } from './plan-throttler.guard';
 import { USAGE_DAYS } from './usage-day.entity';
 import { PLANS } from './rules/limits';
@@ -157,9 +157,9 @@ export class AccountController {
   }
 }
 
-function toStatusDto(plan: string, status: QuotaStatus): RateLimitStatusDto {
-  const { ban, refusalsBeforeBan, acceptedAt, decidedAt } = status;
-  const [minute, day] = status.windows.map(({ limit, remaining, resetAt }) => {
+function toStatusDto(plan: string, decision: Decision): RateLimitStatusDto {
+  const { ban, refusalsBeforeBan, acceptedAt, decidedAt } = decision;
+  const [minute, day] = decision.windows.map(({ limit, remaining, resetAt }) => {
     return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
   });
   return {

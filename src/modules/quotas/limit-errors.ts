@@ -1,6 +1,6 @@
 import { type ApiError, defineError } from '#libs/http';
 import { nextBanMs } from './rules/bans';
-import type { QuotaStatus } from './rules/decision';
+import type { Decision } from './rules/decision';
 
 function warning(refusalsLeft: number, banMs: number): string {
   const requests = refusalsLeft === 1 ? '1 more refused request' : `${refusalsLeft} more refused requests`;
@@ -47,7 +47,7 @@ export const ApiKeyBannedError = defineError({
   example: [120, false],
 });
 
-export function limitErrorOf({ outcome, exhausted, ban, ...decision }: QuotaStatus): ApiError {
+export function limitErrorOf({ outcome, exhausted, ban, ...decision }: Decision): ApiError {
   const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
   const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));

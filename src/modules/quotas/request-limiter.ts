@@ -5,14 +5,14 @@ import { Clock } from '#libs/clock';
 import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { limitErrorOf } from './limit-errors';
-import { type QuotaStatus, rateLimitHeaders } from './rules/decision';
+import { type Decision, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
 import { type LimitSubject, QuotaCounters } from './counters/quota-counters';
 
 type RequestClient = Identity &
   LimitSubject & {
     /** The counts after this request, for the rate limit headers. Undefined if the request was not counted. */
-    decision?: QuotaStatus;
+    decision?: Decision;
     isRefunded?: boolean;
   };
 
@@ -66,7 +66,7 @@ export class RequestLimiter {
       client.decision === undefined
         ? // If the client's counts cannot be read, report the counts of the IP address, which do not depend on the database.
           await this.counters.read(client).catch(() => this.counters.read(anonymousClient(ip)))
-        : await this.statusAfter(client, client.decision, status);
+        : await this.decisionAfter(client, client.decision, status);
     return rateLimitHeaders(current, this.clock.now());
   }
 
@@ -89,11 +89,7 @@ export class RequestLimiter {
     }
   }
 
-  private async statusAfter(
-    client: RequestClient,
-    decision: QuotaStatus,
-    status: number,
-  ): Promise<QuotaStatus> {
+  private async decisionAfter(client: RequestClient, decision: Decision, status: number): Promise<Decision> {
     if (decision.outcome !== 'allowed') {
       return decision;
     }

@@ -8,7 +8,7 @@ import { tally } from '../../support/limits';
 import { ManualClock } from '../../support/manual-clock';
 import { redisStatus } from '../../../src/modules/quotas';
 import { anonymousClient } from '../../../src/modules/quotas/request-limiter';
-import type { QuotaStatus } from '../../../src/modules/quotas/rules/decision';
+import type { Decision } from '../../../src/modules/quotas/rules/decision';
 import { newWindows, type Limits } from '../../../src/modules/quotas/rules/limits';
 import type { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
 import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-counters';
@@ -122,7 +122,7 @@ async function compare(memory: QuotaCounters, redis: QuotaCounters, aheadMs: num
   const client = aClient(run.limits);
   let lastTaken: number | undefined;
   // Redis gives times of its own clock, and gives them also for windows that have not begun, so these are not compared.
-  const expectAlike = (one: QuotaStatus, other: QuotaStatus) =>
+  const expectAlike = (one: Decision, other: Decision) =>
     expect({ ...one, takenAt: other.takenAt, counted: other.counted }).toEqual(other);
   const refundLast = async () => {
     if (lastTaken !== undefined) {
@@ -238,7 +238,7 @@ test('a connection that leads to what is a replica now is replaced', async () =>
 test('an event loop that is busy for longer than Redis may take is no outage', async () => {
   const longerThanRedisMayTakeMs = 3_000;
   const counters = await startCounters(patient(server.url), clock);
-  const taken: Promise<QuotaStatus>[] = [];
+  const taken: Promise<Decision>[] = [];
   // When the event loop becomes busy, some requests are not yet sent, others are sent, and others are answered.
   for (let turn = 0; turn < 4; turn += 1) {
     if (turn > 0) await setImmediate();

@@ -2,7 +2,7 @@ import type { OnModuleDestroy } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
-import { applyStep, type QuotaStatus, type Step, type TakenRequest } from '../rules/decision';
+import { applyStep, type Decision, type Step } from '../rules/decision';
 import { MINUTE_MS, newWindows, shareOf, countsForShare, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type LimitSubject, QuotaCounters } from './quota-counters';
@@ -85,7 +85,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     clearInterval(this.sweeper);
   }
 
-  async apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async apply(subject: LimitSubject, step: Step): Promise<Decision> {
     const { key, tracker, limits } = subject;
     const windows = key === null ? this.addresses.memo(tracker) : await this.windowsOf(subject);
     // There is no `await` from here to the end of the function, so no other request can change the counts in between.
@@ -103,9 +103,9 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
       isShare: this.isShare,
       now,
     };
-    const status = applyStep(state, step, taken?.takenAt ?? 0);
-    const isRefunded = step === 'refund' && windows.minute.count < before;
-    if (this.isShare && (isRefunded || status.outcome === 'allowed')) {
+    const decision = applyStep(state, step);
+    const isRefunded = typeof step === 'object' && windows.minute.count < before;
+    if (this.isShare && (isRefunded || decision.outcome === 'allowed')) {
       let allowed = this.allowedAlone.get(tracker);
       if (allowed === undefined || now >= allowed.start + MINUTE_MS) {
         allowed = { subject, start: windows.minute.start, count: 0 };
@@ -113,7 +113,7 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
       }
       allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
     }
-    return status;
+    return decision;
   }
 
   /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */

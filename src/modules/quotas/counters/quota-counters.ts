@@ -1,5 +1,5 @@
 import type { ClientKey } from '../../auth';
-import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
+import type { Decision, Step, TakenRequest } from '../rules/decision';
 import type { Limits } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 
@@ -27,31 +27,31 @@ export abstract class QuotaCounters {
   constructor(protected readonly records: QuotaRecords) {}
 
   /**
-   * Counts a request, refunds the request `taken`, or only reads the counts, atomically. A refunded request no longer
-   * counts towards the limits. Saves nothing in the database.
+   * Counts a request, refunds a request, or only reads the counts, atomically. A refunded request no longer counts
+   * towards the limits. Saves nothing in the database.
    */
-  abstract apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus>;
+  abstract apply(subject: LimitSubject, step: Step): Promise<Decision>;
 
-  async take(subject: LimitSubject): Promise<QuotaStatus> {
-    const status = await this.apply(subject, 'take');
-    if (subject.key !== null && status.outcome === 'allowed') {
-      this.records.count(subject.key.clientId, status.counted, 1);
-      if (status.isLocal) this.records.flushSoon();
-    } else if (subject.key !== null && status.isNewlyBanned) {
-      this.records.saveBan(subject.key.id, status.ban!, status.decidedAt);
+  async take(subject: LimitSubject): Promise<Decision> {
+    const decision = await this.apply(subject, 'take');
+    if (subject.key !== null && decision.outcome === 'allowed') {
+      this.records.count(subject.key.clientId, decision.counted, 1);
+      if (decision.isLocal) this.records.flushSoon();
+    } else if (subject.key !== null && decision.isNewlyBanned) {
+      this.records.saveBan(subject.key.id, decision.ban!, decision.decidedAt);
     }
-    return status;
+    return decision;
   }
 
-  async refund(subject: LimitSubject, taken: TakenRequest): Promise<QuotaStatus> {
-    const status = await this.apply(subject, 'refund', taken);
+  async refund(subject: LimitSubject, { takenAt, isLocal }: TakenRequest): Promise<Decision> {
+    const decision = await this.apply(subject, { refund: { takenAt, isLocal } });
     if (subject.key !== null) {
-      this.records.count(subject.key.clientId, status.counted, status.outcome === 'refunded' ? -1 : 0);
+      this.records.count(subject.key.clientId, decision.counted, decision.outcome === 'refunded' ? -1 : 0);
     }
-    return status;
+    return decision;
   }
 
-  read(subject: LimitSubject): Promise<QuotaStatus> {
+  read(subject: LimitSubject): Promise<Decision> {
     return this.apply(subject, 'read');
   }
 }

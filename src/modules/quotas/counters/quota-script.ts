@@ -8,7 +8,7 @@ import {
   SERIES_MS,
   type StoredBan,
 } from '../rules/bans';
-import { type Outcome, type QuotaStatus, statusOf, type Step } from '../rules/decision';
+import { type Outcome, type Decision, decisionOf, type Step } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
 import type { LimitSubject } from './quota-counters';
 
@@ -134,11 +134,12 @@ elseif given.step == 'take' then
     if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
     if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
   end
-elseif given.step == 'refund' then
+elseif given.step ~= 'read' then
   -- refund (limits.ts)
+  local taken_at = given.step.refund.takenAt
   for _, name in ipairs(NAMES) do
     local window = windows[name]
-    local is_inside = given.takenAt >= window.start and given.takenAt < ends[name]
+    local is_inside = taken_at >= window.start and taken_at < ends[name]
     if is_inside and window.count > 0 and window.refunds < limits[name] then
       window.count, window.refunds = window.count - 1, window.refunds + 1
       if name == 'day' then outcome = 'refunded' end
@@ -160,14 +161,13 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
   now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
 `;
 
-/** Argument of the script. Times are on the clock of the instance, except `takenAt`, which is on the clock of Redis. */
+/** Argument of the script. Times are on the clock of the instance, except `takenAt` in `step`, which is on the clock of Redis. */
 export interface ScriptArgument {
   now: number;
   /** The time that replaces the time of Redis. Only tests set it, so that a test can move the clock of Redis. */
   redisNow?: number;
   step: Step;
   limits: { minute: number; day?: number };
-  takenAt?: number;
   key?: { ban: StoredBan; resetAt: number };
   /**
    * Counts from the database. If Redis has no counts, or lower counts, Redis starts with the counts from the database.
@@ -191,7 +191,7 @@ interface ScriptResult {
 }
 
 /** Converts the times of a `ScriptResult` from the clock of Redis to the clock of this instance. */
-export function toQuotaStatus(json: string, { key, limits }: LimitSubject, receivedAt: number): QuotaStatus {
+export function toDecision(json: string, { key, limits }: LimitSubject, receivedAt: number): Decision {
   const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;
   const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
@@ -208,8 +208,8 @@ export function toQuotaStatus(json: string, { key, limits }: LimitSubject, recei
     perMinute: limits.perMinute,
     now: receivedAt,
   };
-  const status = statusOf(state, outcome, exhausted, isNewlyBanned);
+  const decision = decisionOf(state, outcome, exhausted, isNewlyBanned);
   // Do not convert `takenAt` to the local clock, because this time is sent back to Redis if the request is refunded.
-  status.takenAt = redisNow;
-  return status;
+  decision.takenAt = redisNow;
+  return decision;
 }

@@ -2,11 +2,11 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { LRUCache } from 'lru-cache';
 import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
-import type { QuotaStatus, Step, TakenRequest } from '../rules/decision';
+import type { Decision, Step } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
 import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
-import { type ScriptArgument, toQuotaStatus } from './quota-script';
+import { type ScriptArgument, toDecision } from './quota-script';
 import { type LimitSubject, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 
@@ -76,17 +76,18 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     this.local.onModuleDestroy();
   }
 
-  async apply(subject: LimitSubject, step: Step, taken?: TakenRequest): Promise<QuotaStatus> {
+  async apply(subject: LimitSubject, step: Step): Promise<Decision> {
+    const taken = typeof step === 'object' ? step.refund : undefined;
     const isShared = !this.isDegraded && !taken?.isLocal;
-    const shared = isShared ? await this.applyInRedis(subject, step, taken) : null;
+    const shared = isShared ? await this.applyInRedis(subject, step) : null;
     if (shared !== null) {
       this.local.startFrom(subject, shared.counted);
       return shared;
     }
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
-    const isElsewhere = step === 'refund' && !taken!.isLocal;
-    const alone = await this.local.apply(subject, isElsewhere ? 'read' : step, taken);
+    const isElsewhere = taken?.isLocal === false;
+    const alone = await this.local.apply(subject, isElsewhere ? 'read' : step);
     alone.isLocal = true;
     return alone;
   }
@@ -97,13 +98,9 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * @returns null if Redis fails
    * @throws the error of the database if the counts in the database cannot be read
    */
-  private async applyInRedis(
-    subject: LimitSubject,
-    step: Step,
-    taken?: TakenRequest,
-  ): Promise<QuotaStatus | null> {
+  private async applyInRedis(subject: LimitSubject, step: Step): Promise<Decision | null> {
     const ask = async (windows?: ScriptArgument['windows']) =>
-      this.ask(subject, step, { takenAt: taken?.takenAt, windows }).catch(() => {
+      this.ask(subject, step, { windows }).catch(() => {
         this.prober.wake();
         return undefined;
       });
@@ -113,14 +110,14 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       answer = await ask(await this.records.windowsOf(subject.key!));
     }
     if (answer && stored) stored.windows = null;
-    return answer ? toQuotaStatus(answer, subject, this.clock.now()) : null;
+    return answer ? toDecision(answer, subject, this.clock.now()) : null;
   }
 
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
     { key, tracker, limits }: LimitSubject,
     step: Step,
-    more: Pick<ScriptArgument, 'takenAt' | 'windows' | 'alone'> = {},
+    more: Pick<ScriptArgument, 'windows' | 'alone'> = {},
   ): Promise<string | null> {
     const given: ScriptArgument = {
       now: this.clock.now(),
@@ -158,7 +155,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more
     // requests in memory while Redis answered.
     allowed.count -= reported.count;
-    const { counted } = toQuotaStatus(answer!, subject, this.clock.now());
+    const { counted } = toDecision(answer!, subject, this.clock.now());
     if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);
     return [subject, counted];
   }

@@ -6,7 +6,7 @@ import type { WindowName, Windows, WindowStatus } from './limits';
 /**
  * What to do with the counts of a client or an address: count a request, subtract a counted request again, or only read the counts.
  */
-export type Step = 'take' | 'refund' | 'read';
+export type Step = 'take' | 'read' | { refund: TakenRequest };
 
 export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged';
 
@@ -26,7 +26,7 @@ export interface QuotaState {
 }
 
 /** The decision on a request, with the counts after the decision. Times are in unix milliseconds. */
-export interface QuotaStatus {
+export interface Decision {
   outcome: Outcome;
   /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */
   exhausted: WindowName | null;
@@ -47,33 +47,35 @@ export interface QuotaStatus {
   isLocal: boolean;
 }
 
-export type TakenRequest = Pick<QuotaStatus, 'takenAt' | 'isLocal'>;
+export type TakenRequest = Pick<Decision, 'takenAt' | 'isLocal'>;
 
-export function applyStep(state: QuotaState, step: Step, takenAt: number): QuotaStatus {
+export function applyStep(state: QuotaState, step: Step): Decision {
   const { windows, ban, limits, perMinute, isShare, now } = state;
-  if (step === 'read') return statusOf(state, 'unchanged');
-  if (step === 'refund') {
-    const isOfDay = refund(windows, limits, takenAt, now).includes('day');
-    return statusOf(state, isOfDay ? 'refunded' : 'unchanged');
+  if (step === 'read') return decisionOf(state, 'unchanged');
+  if (typeof step === 'object') {
+    const isOfDay = refund(windows, limits, step.refund.takenAt, now).includes('day');
+    return decisionOf(state, isOfDay ? 'refunded' : 'unchanged');
   }
-  if (ban !== null && isBanned(ban, now)) return statusOf(state, 'banned');
+  if (ban !== null && isBanned(ban, now)) return decisionOf(state, 'banned');
   const exhausted = take(windows, limits, now);
-  if (exhausted === null) return statusOf(state, 'allowed');
+  if (exhausted === null) return decisionOf(state, 'allowed');
   const isNewlyBanned =
     ban !== null && !isShare && countRefusal(ban, { perMinute, windowEnd: exhausted.resetAt, now });
-  return isNewlyBanned ? statusOf(state, 'banned', null, true) : statusOf(state, 'limited', exhausted.name);
+  return isNewlyBanned
+    ? decisionOf(state, 'banned', null, true)
+    : decisionOf(state, 'limited', exhausted.name);
 }
 
 /**
- * Describes the counts and the ban, and leaves both as they are. The status has copies, because other requests may
- * change the counts and the ban before the status is read.
+ * Describes the counts and the ban, and leaves both as they are. The decision has copies, because other requests may
+ * change the counts and the ban before the decision is read.
  */
-export function statusOf(
+export function decisionOf(
   { windows: current, ban, limits, perMinute, now }: QuotaState,
   outcome: Outcome,
   exhausted: WindowName | null = null,
   isNewlyBanned = false,
-): QuotaStatus {
+): Decision {
   const counted = copyOf(current);
   const windows = rollWindows(counted, limits, now);
   return {
@@ -102,7 +104,7 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
  * refused again.
  */
 export function rateLimitHeaders(
-  { windows, acceptedAt, exhausted }: Pick<QuotaStatus, 'windows' | 'acceptedAt' | 'exhausted'>,
+  { windows, acceptedAt, exhausted }: Pick<Decision, 'windows' | 'acceptedAt' | 'exhausted'>,
   now: number,
 ): Record<string, string> {
   let policy = '';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type BanState, newBanState } from '../../../../src/modules/quotas/rules/bans';
-import { applyStep, type QuotaStatus, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
+import { applyStep, type Decision, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
 import {
   DAY_MS,
   type Limits,
@@ -15,8 +15,8 @@ import {
 
 const NOW = Date.UTC(2026, 10, 21, 9);
 
-function decide(windows: Windows, ban: BanState | null, limits: Limits, now: number): QuotaStatus {
-  return applyStep({ windows, ban, limits, perMinute: limits.perMinute, now }, 'take', 0);
+function decide(windows: Windows, ban: BanState | null, limits: Limits, now: number): Decision {
+  return applyStep({ windows, ban, limits, perMinute: limits.perMinute, now }, 'take');
 }
 
 it('a banned request will be accepted when the day is over, if it is exhausted; the windows are as they are', () => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { applyStep, type QuotaStatus, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
+import { applyStep, type Decision, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
 import {
   DAY_MS,
   MINUTE_MS,
@@ -112,12 +112,12 @@ function play(limits: Record<WindowName, number>, all: Step[], onRequest: Reques
       const before = rollWindows(windows, current(), now);
       const exhausted = naive.take(now);
       const state = { windows, ban: null, limits: current(), perMinute: limits.minute, now };
-      onRequest(applyStep(state, 'take', 0), exhausted, before, naive);
+      onRequest(applyStep(state, 'take'), exhausted, before, naive);
     }
   }
 }
 type Request = (
-  decision: QuotaStatus,
+  decision: Decision,
   exhausted: WindowName | null,
   before: object[],
   naive: NaiveWindows,
