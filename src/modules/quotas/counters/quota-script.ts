@@ -205,7 +205,6 @@ export function toDecision(json: string, { key, limits }: LimitSubject, received
     windows: { minute: { ...minute, start: minute.start - aheadMs }, day },
     ban: key && ban,
     limits,
-    perMinute: limits.perMinute,
     now: receivedAt,
   };
   const decision = decisionOf(state, outcome, exhausted, isNewlyBanned);

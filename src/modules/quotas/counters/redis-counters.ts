@@ -4,11 +4,11 @@ import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { Decision, Step } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
-import { type AllowedAlone, MemoryCounters } from './memory-counters';
 import type { QuotaRecords } from './quota-records';
 import { type ScriptArgument, toDecision } from './quota-script';
 import { type LimitSubject, type LimitedKey, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
+import { type AllowedAlone, ShareCounters } from './share-counters';
 
 /**
  * Milliseconds between two probes, which check whether Redis can count requests. While Redis is unavailable, RETRY_MS
@@ -31,7 +31,7 @@ const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { per
  */
 export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly local: MemoryCounters;
+  private readonly local: ShareCounters;
   private storeId = '';
   /**
    * Counts from the database, by client. After each new connection, the counts of a client are passed to Redis once,
@@ -61,7 +61,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     private readonly instances: number,
   ) {
     super(records);
-    this.local = new MemoryCounters(records, clock, instances, true);
+    this.local = new ShareCounters(records, clock, instances);
     connection.onConnect = () => this.stored.clear();
   }
 

@@ -13,15 +13,13 @@ export type Outcome = 'allowed' | 'limited' | 'banned' | 'refunded' | 'unchanged
 export interface QuotaState {
   windows: Windows;
   ban: BanState | null;
-  /** The limits of the plan or, while Redis is unavailable, the part of these limits that this instance may allow. */
+  /** The limits of the plan. The limit per minute also determines how many refusals lead to a ban. */
   limits: Limits;
-  /** The plan's full limit per minute. This limit determines how many refusals lead to a ban. */
-  perMinute: number;
   /**
-   * True if `limits` is only this instance's part of the plan's limits, because Redis is unavailable. Refusals then do
-   * not count towards a ban, because the client may be within the limits of the plan.
+   * The part of these limits that this instance may allow while Redis is unavailable. Refusals then do not count towards
+   * a ban, because the client may be within the limits of the plan.
    */
-  isShare?: boolean;
+  share?: Limits;
   now: number;
 }
 
@@ -50,17 +48,18 @@ export interface Decision {
 export type TakenRequest = Pick<Decision, 'takenAt' | 'isLocal'>;
 
 export function applyStep(state: QuotaState, step: Step): Decision {
-  const { windows, ban, limits, perMinute, isShare, now } = state;
+  const { windows, ban, limits, share, now } = state;
   if (step === 'read') return decisionOf(state, 'unchanged');
   if (typeof step === 'object') {
-    const isOfDay = refund(windows, limits, step.refund.takenAt, now).includes('day');
+    const isOfDay = refund(windows, share ?? limits, step.refund.takenAt, now).includes('day');
     return decisionOf(state, isOfDay ? 'refunded' : 'unchanged');
   }
   if (ban !== null && isBanned(ban, now)) return decisionOf(state, 'banned');
-  const exhausted = take(windows, limits, now);
+  const exhausted = take(windows, share ?? limits, now);
   if (exhausted === null) return decisionOf(state, 'allowed');
+  const { perMinute } = limits;
   const isNewlyBanned =
-    ban !== null && !isShare && countRefusal(ban, { perMinute, windowEnd: exhausted.resetAt, now });
+    ban !== null && !share && countRefusal(ban, { perMinute, windowEnd: exhausted.resetAt, now });
   return isNewlyBanned
     ? decisionOf(state, 'banned', null, true)
     : decisionOf(state, 'limited', exhausted.name);
@@ -71,13 +70,13 @@ export function applyStep(state: QuotaState, step: Step): Decision {
  * change the counts and the ban before the decision is read.
  */
 export function decisionOf(
-  { windows: current, ban, limits, perMinute, now }: QuotaState,
+  { windows: current, ban, limits, share, now }: QuotaState,
   outcome: Outcome,
   exhausted: WindowName | null = null,
   isNewlyBanned = false,
 ): Decision {
   const counted = copyOf(current);
-  const windows = rollWindows(counted, limits, now);
+  const windows = rollWindows(counted, share ?? limits, now);
   return {
     outcome,
     exhausted,
@@ -85,7 +84,7 @@ export function decisionOf(
     windows,
     counted,
     ban: ban && { ...ban },
-    refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, { perMinute, now }),
+    refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, { perMinute: limits.perMinute, now }),
     acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, windows) : null,
     decidedAt: now,
     takenAt: now,

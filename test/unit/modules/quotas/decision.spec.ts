@@ -16,7 +16,7 @@ import {
 const NOW = Date.UTC(2026, 10, 21, 9);
 
 function decide(windows: Windows, ban: BanState | null, limits: Limits, now: number): Decision {
-  return applyStep({ windows, ban, limits, perMinute: limits.perMinute, now }, 'take');
+  return applyStep({ windows, ban, limits, now }, 'take');
 }
 
 it('a banned request will be accepted when the day is over, if it is exhausted; the windows are as they are', () => {

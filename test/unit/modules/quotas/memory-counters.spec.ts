@@ -1,6 +1,7 @@
 import { ManualClock } from '../../../support/manual-clock';
 import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
+import { ShareCounters } from '../../../../src/modules/quotas/counters/share-counters';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { anonymousClient } from '../../../../src/modules/quotas/request-limiter';
 import type { LimitSubject, LimitedKey } from '../../../../src/modules/quotas/counters/quota-counters';
@@ -26,16 +27,11 @@ let clock: ManualClock;
 let records: Records;
 let counters: MemoryCounters;
 
-/** Creates counters of one of this many instances, each of which counts alone. */
-function countIn(instances: number): void {
-  counters = new MemoryCounters(records as unknown as QuotaRecords, clock, instances);
-}
-
 beforeEach(() => {
   jest.useFakeTimers();
   clock = new ManualClock();
   records = new Records();
-  countIn(1);
+  counters = new MemoryCounters(records as unknown as QuotaRecords, clock);
 });
 afterEach(() => {
   counters.onModuleDestroy();
@@ -88,7 +84,7 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
   await counters.take(anonymousClient('192.0.2.1'));
   const { limits } = anonymousClient('192.0.2.1');
   for (let network = 0; network < 200_000; network += 1) {
-    counters.startFrom({ key: null, tracker: `network ${network}`, limits }, newWindows());
+    await counters.take({ key: null, tracker: `network ${network}`, limits });
   }
   const { windows } = await counters.take(anonymousClient('192.0.2.1'));
   expect(windows[0]!.remaining).toBe(59);
@@ -97,10 +93,12 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
 describe('one of three instances that count alone', () => {
   const free: LimitSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
 
+  let counters: ShareCounters;
+
   beforeEach(() => {
-    counters.onModuleDestroy();
-    countIn(3);
+    counters = new ShareCounters(records as unknown as QuotaRecords, clock, 3);
   });
+  afterEach(() => counters.onModuleDestroy());
 
   /** Sends requests of which each is refunded, like one that is answered 304. @returns how many are allowed */
   async function letInRefunded(requests: number): Promise<number> {

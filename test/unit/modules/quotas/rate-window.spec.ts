@@ -111,7 +111,7 @@ function play(limits: Record<WindowName, number>, all: Step[], onRequest: Reques
     for (let sent = 0; what === 'request' && sent < by; sent += 1) {
       const before = rollWindows(windows, current(), now);
       const exhausted = naive.take(now);
-      const state = { windows, ban: null, limits: current(), perMinute: limits.minute, now };
+      const state = { windows, ban: null, limits: current(), now };
       onRequest(applyStep(state, 'take'), exhausted, before, naive);
     }
   }

@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#libs/clock';
+import { applyStep, type Decision, type QuotaState, type Step } from '../rules/decision';
+import { countsForShare, MINUTE_MS, shareOf, type Window, type Windows } from '../rules/limits';
+import { cacheOptions, MemoryCounters } from './memory-counters';
+import type { LimitSubject } from './quota-counters';
+import type { QuotaRecords } from './quota-records';
+
+/** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
+export interface AllowedAlone {
+  subject: LimitSubject;
+  /** Start of the minute, in unix milliseconds. */
+  start: number;
+  count: number;
+}
+
+/**
+ * Counts requests in memory while Redis is unavailable. Each instance allows its share of every limit, and continues
+ * from the counts that Redis last reported.
+ */
+export class ShareCounters extends MemoryCounters {
+  /** Requests that were allowed in memory and that Redis has not counted yet, by client or address. */
+  readonly allowedAlone = new LRUCache<string, AllowedAlone>(cacheOptions());
+  /**
+   * The count of the minute that Redis last reported, by client. The count of the day is read from the database, which
+   * also has the requests that other instances have counted since the report. The database may lack the requests of the
+   * last second, which matter in a minute but not in a day.
+   */
+  private readonly reportedMinutes = new LRUCache<number, { minute: Window; resetAt: number }>(
+    cacheOptions(),
+  );
+
+  constructor(
+    records: QuotaRecords,
+    clock: Clock,
+    private readonly instances: number,
+  ) {
+    super(records, clock);
+  }
+
+  /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
+  startFrom({ key, tracker, limits }: LimitSubject, counted: Windows): void {
+    const windows = countsForShare(counted, limits, this.instances);
+    if (key === null) {
+      this.addresses.set(tracker, windows);
+    } else {
+      this.clients.delete(key.clientId);
+      this.reportedMinutes.set(key.clientId, { minute: windows.minute, resetAt: key.resetAt });
+    }
+  }
+
+  clear(): void {
+    [this.clients, this.addresses, this.reportedMinutes].forEach((cache) => cache.clear());
+  }
+
+  protected override decide(subject: LimitSubject, state: QuotaState, step: Step): Decision {
+    const { minute } = state.windows;
+    const before = minute.count;
+    const decision = applyStep({ ...state, share: shareOf(state.limits, this.instances) }, step);
+    const isRefunded = typeof step === 'object' && minute.count < before;
+    if (isRefunded || decision.outcome === 'allowed') {
+      let allowed = this.allowedAlone.get(subject.tracker);
+      if (allowed === undefined || state.now >= allowed.start + MINUTE_MS) {
+        allowed = { subject, start: minute.start, count: 0 };
+        this.allowedAlone.set(subject.tracker, allowed);
+      }
+      allowed.count = Math.max(0, allowed.count + (isRefunded ? -1 : 1));
+    }
+    return decision;
+  }
+
+  /**
+   * Returns this instance's share of a client's counts in the database. If Redis has reported a minute, keeps its count
+   * (`reportedMinutes` says why), unless an operator has reset the counts since then.
+   */
+  protected override async readWindows(subject: LimitSubject): Promise<Windows> {
+    const { clientId, resetAt } = subject.key!;
+    const reported = this.reportedMinutes.get(clientId);
+    const { minute, day } = countsForShare(await super.readWindows(subject), subject.limits, this.instances);
+    return { minute: reported !== undefined && reported.resetAt >= resetAt ? reported.minute : minute, day };
+  }
+
+  protected override sweep(): void {
+    super.sweep();
+    [this.allowedAlone, this.reportedMinutes].forEach((cache) => cache.purgeStale());
+  }
+}
