@@ -1,9 +1,19 @@
 import type { RateLimitStatus } from '#libs/client';
+import type { ClientKey, StoredBan } from '../../src/modules/auth';
 import type { Answer, ApiCaller, ErrorBody } from './api-caller';
 import type { TestService } from './service';
 
 export const MINUTE = 60_000;
 export const HOUR = 3_600_000;
+
+export const NEVER_BANNED: StoredBan = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
+
+export function aKey(id: number, clientId: number): ClientKey {
+  const names = { clientName: `client-${clientId}`, name: null, last4: 'x7Qa' };
+  const terms = { plan: 'free', perMinute: null, perDay: null, scopes: ['read', 'write'] } as const;
+  const times = { createdAt: 0, expiresAt: null, overlapEndsAt: null, resetAt: 0 };
+  return { id, clientId, ...names, ...terms, ...times, ban: NEVER_BANNED };
+}
 
 /** The path of the cheapest operation that the limits count. */
 export const COUNTED = '/categories';

@@ -3,6 +3,22 @@ import { crc32 } from 'node:zlib';
 import type { ApiError } from '#libs/http';
 import type { ApiKey, Scope } from './api-key.entity';
 
+/** The last ban of a key in the database. The ban may have ended. */
+export interface StoredBan {
+  /**
+   * Level right after the last ban, from 0 to 5. A higher level makes the next ban longer. The level falls with time:
+   * `banLevel` of the quotas module returns the present level.
+   */
+  level: number;
+  bannedUntil: number;
+  byOperator: boolean;
+  /**
+   * When the ban was last changed in the database. The ban is also copied to Redis or to the memory of each instance.
+   * If the time in the database is later than the time of a copy, the ban in the database replaces the copy.
+   */
+  changedAt: number;
+}
+
 export interface ClientKey {
   id: number;
   clientId: number;
@@ -17,11 +33,7 @@ export interface ClientKey {
   createdAt: number;
   expiresAt: number | null;
   overlapEndsAt: number | null;
-  /**
-   * The last ban, which may have ended. `changedAt` increases with each change of the ban, so of two copies, the one
-   * with the larger `changedAt` is the newer one.
-   */
-  ban: { level: number; bannedUntil: number; byOperator: boolean; changedAt: number };
+  ban: StoredBan;
   /** When an operator last reset the client's limits; 0 if never. */
   resetAt: number;
 }

@@ -41,20 +41,21 @@ const KEYS_BY_DIGEST = `SELECT k.digest, json_build_object('id', k.id, 'clientId
     FROM api_keys k CROSS JOIN LATERAL (SELECT * FROM clients WHERE id = k.client_id OFFSET 0) AS c
     WHERE k.digest = ANY($1) AND k.revoked_at IS NULL AND c.deleted_at IS NULL`;
 
-interface KnownKey {
-  key: ClientKey | null;
-}
+const UNKNOWN: Identity = { key: null, refusal: INVALID_KEY };
 
 /**
  * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
  * database busy.
  */
-const KEYS: SharedRead<string, KnownKey> = {
+const KEYS: SharedRead<string, Identity> = {
   maxKeys: MAX_KEYS,
   statementFor: (digests) => ({ text: KEYS_BY_DIGEST, values: [digests], isUnprepared: true }),
   resultsOf: (rows, digests) => {
     const keys = new Map(rows as readonly [digest: string, key: ClientKey][]);
-    return digests.map((digest) => ({ key: keys.get(digest) ?? null }));
+    return digests.map((digest) => {
+      const key = keys.get(digest);
+      return key === undefined ? UNKNOWN : { key, refusal: null };
+    });
   },
 };
 
@@ -74,7 +75,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * Caches keys by digest. Outdated entries stay in the cache, so that error responses can report a client's limits while the
    * database is unavailable.
    */
-  private readonly known = new LRUCache<string, KnownKey>({
+  private readonly known = new LRUCache<string, Identity>({
     // `max` instead of `maxSize` would allocate memory for all entries at the start.
     maxSize: MAX_KNOWN,
     sizeCalculation: () => 1,
@@ -109,7 +110,7 @@ export class Authenticator implements BeforeApplicationShutdown {
     const digest = digestOf(text);
     const known =
       this.known.get(digest) ?? (isWellFormedKey(text) ? await this.known.fetch(digest) : undefined);
-    const identity = this.identityOf(known);
+    const identity = this.unlessExpired(known);
     if (identity.key !== null) {
       this.lastUse.add(String(identity.key.id), this.clock.now());
     }
@@ -121,7 +122,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * read, error responses report the rate limits of this client.
    */
   lastKnown(request: FastifyRequest): Identity {
-    return this.identityOf(this.known.peek(digestIn(request), { allowStale: true }));
+    return this.unlessExpired(this.known.peek(digestIn(request), { allowStale: true }));
   }
 
   /**
@@ -131,12 +132,12 @@ export class Authenticator implements BeforeApplicationShutdown {
    */
   async confirm(request: FastifyRequest): Promise<void> {
     const known = await this.known.fetch(digestIn(request), { forceRefresh: true });
-    assertMayCall({ client: this.identityOf(known), routeOptions: request.routeOptions });
+    assertMayCall({ client: this.unlessExpired(known), routeOptions: request.routeOptions });
   }
 
-  private identityOf({ key }: KnownKey = { key: null }): Identity {
-    const isValid = key !== null && (key.expiresAt === null || key.expiresAt > this.clock.now());
-    return isValid ? { key, refusal: null } : { key: null, refusal: INVALID_KEY };
+  private unlessExpired(identity: Identity = UNKNOWN): Identity {
+    const expiresAt = identity.key?.expiresAt ?? Infinity;
+    return expiresAt > this.clock.now() ? identity : UNKNOWN;
   }
 
   /**

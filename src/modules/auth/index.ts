@@ -9,7 +9,7 @@ import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 
 export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
-export { banEndOf, type ClientKey, describeKey, type Identity } from './api-key';
+export { banEndOf, type ClientKey, describeKey, type Identity, type StoredBan } from './api-key';
 export { type Scope, SCOPES } from './api-key.entity';
 export { ApiKeyGuard, assertMayCall, ClientId, apiKeyOf } from './api-key.guard';
 export { Authenticator } from './authenticator';

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { until } from '../../support/eventually';
-import { tally } from '../../support/limits';
+import { aKey, tally } from '../../support/limits';
 import { ManualClock } from '../../support/manual-clock';
 import { redisStatus } from '../../../src/modules/quotas';
 import { anonymousClient } from '../../../src/modules/quotas/request-limiter';
@@ -38,14 +38,12 @@ async function startCounters(url: string, clock: ManualClock, instances = 2): Pr
   return counters;
 }
 
-const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
 let clients = 0;
 
 /** A new address if the limits have none per day, and otherwise a new client with a key. */
 function aClient(limits: Limits): LimitSubject {
   clients += 1;
-  const key = { id: clients, clientId: clients, ban: NEVER_BANNED, resetAt: 0 };
-  return { key: limits.perDay === null ? null : key, tracker: String(clients), limits };
+  return { key: limits.perDay === null ? null : aKey(clients, clients), tracker: String(clients), limits };
 }
 
 const START = Date.UTC(2026, 10, 21, 23, 58);

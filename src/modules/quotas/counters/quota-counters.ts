@@ -9,12 +9,10 @@ import type { QuotaRecords } from './quota-records';
  */
 export interface LimitSubject {
   /** The API key, read from the database less than a second ago. Null if the subject is an IP address. */
-  key: LimitedKey | null;
+  key: ClientKey | null;
   tracker: string;
   limits: Limits;
 }
-
-export type LimitedKey = Pick<ClientKey, 'id' | 'clientId' | 'ban' | 'resetAt'>;
 
 /**
  * Counts requests and bans keys, in memory or in Redis. Counts and bans are also saved in the database, where they

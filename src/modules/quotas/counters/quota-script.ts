@@ -1,3 +1,4 @@
+import type { StoredBan } from '../../auth';
 import {
   ALWAYS_TOLERATED,
   type BanState,
@@ -6,7 +7,6 @@ import {
   newBanState,
   NOTICE_MS,
   SERIES_MS,
-  type StoredBan,
 } from '../rules/bans';
 import { type Outcome, type Decision, decisionOf, type Step } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
@@ -25,6 +25,7 @@ local LENGTHS = {minute = ${WINDOW_MS.minute}, day = ${WINDOW_MS.day}}
 local NAMES = key and {'minute', 'day'} or {'minute'}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 
+-- Only tests give redisNow.
 local time = redis.call('TIME')
 local now = given.redisNow or time[1] * 1000 + floor(time[2] / 1000)
 local ahead = now - given.now

@@ -2,11 +2,12 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { LRUCache } from 'lru-cache';
 import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
+import type { ClientKey } from '../../auth';
 import type { Decision, Step } from '../rules/decision';
 import { newWindows, type Windows } from '../rules/limits';
 import type { QuotaRecords } from './quota-records';
 import { type ScriptArgument, toDecision } from './quota-script';
-import { type LimitSubject, type LimitedKey, QuotaCounters } from './quota-counters';
+import { type LimitSubject, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
 import { type AllowedAlone, ShareCounters } from './share-counters';
 
@@ -37,7 +38,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * Counts from the database, by client. After each new connection, the counts of a client are passed to Redis once,
    * because Redis may have restarted with older counts. `windows` is null if Redis has received the counts.
    */
-  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }, LimitedKey>({
+  private readonly stored = new LRUCache<number, { windows: Promise<Windows> | null }, ClientKey>({
     max: MAX_STORED,
     memoMethod: (clientId, _before, { context: key }) => {
       const windows = this.records.windowsOf(key);

@@ -1,4 +1,5 @@
 // A key that sends too many requests after a 429 is banned, each time for longer.
+import type { StoredBan } from '../../auth';
 import { MINUTE_MS } from './limits';
 
 const HOUR_MS = 3_600_000;
@@ -26,21 +27,6 @@ export const BAN_DURATIONS_MS: readonly number[] = [
   72 * HOUR_MS,
 ];
 export const FORGIVENESS_MS = 24 * HOUR_MS;
-
-export interface StoredBan {
-  /**
-   * Level right after the last ban, from 0 to 5. A higher level makes the next ban longer. The level falls with time:
-   * `banLevel` returns the present level.
-   */
-  level: number;
-  bannedUntil: number;
-  byOperator: boolean;
-  /**
-   * When the ban was last changed in the database. The ban is also copied to Redis or to the memory of each instance.
-   * If the time in the database is later than the time of a copy, the ban in the database replaces the copy.
-   */
-  changedAt: number;
-}
 
 /** The last ban of a key and its current series of refusals. Times are in unix milliseconds. */
 export interface BanState extends StoredBan {

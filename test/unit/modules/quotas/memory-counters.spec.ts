@@ -4,7 +4,9 @@ import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-c
 import { ShareCounters } from '../../../../src/modules/quotas/counters/share-counters';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { anonymousClient } from '../../../../src/modules/quotas/request-limiter';
-import type { LimitSubject, LimitedKey } from '../../../../src/modules/quotas/counters/quota-counters';
+import type { LimitSubject } from '../../../../src/modules/quotas/counters/quota-counters';
+import type { ClientKey } from '../../../../src/modules/auth';
+import { aKey, NEVER_BANNED } from '../../../support/limits';
 
 const MINUTE = 60_000;
 
@@ -17,7 +19,7 @@ class Records {
     this.saved.set(clientId, structuredClone(windows));
   }
   saveBan(): void {}
-  windowsOf({ clientId }: LimitedKey): Promise<Windows> {
+  windowsOf({ clientId }: ClientKey): Promise<Windows> {
     this.lookUps += 1;
     return Promise.resolve(structuredClone(this.saved.get(clientId)) ?? newWindows());
   }
@@ -38,17 +40,14 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const NEVER_BANNED = { level: 0, bannedUntil: 0, byOperator: false, changedAt: 0 };
-
-type KeyedClient = LimitSubject & { key: LimitedKey };
+type KeyedClient = LimitSubject & { key: ClientKey };
 
 function aClient(id: number, perMinute = 60): KeyedClient {
-  const key = { id: id + 1_000, clientId: id, ban: NEVER_BANNED, resetAt: 0 };
-  return { key, tracker: `client:${id}`, limits: { perMinute, perDay: 1_000 } };
+  return { key: aKey(id + 1_000, id), tracker: `client:${id}`, limits: { perMinute, perDay: 1_000 } };
 }
 
 /** The client after a change of its key in the database. */
-function changed(client: KeyedClient, key: Partial<LimitedKey>): KeyedClient {
+function changed(client: KeyedClient, key: Partial<ClientKey>): KeyedClient {
   return { ...client, key: { ...client.key, ...key } };
 }
 
