@@ -55,14 +55,16 @@ export class SeedService {
     });
   }
 
-  private seedClient(withKey: boolean): Promise<string | null> {
-    return this.database.transaction(async (transaction) => {
-      if (await this.clients.exists(DEMO_CLIENT, transaction)) {
-        return null;
-      }
-      await this.clients.create(DEMO_CLIENT, { plan: 'free' }, transaction);
-      return withKey ? (await this.clients.issueKey({ client: DEMO_CLIENT }, transaction)).key : null;
-    });
+  /**
+   * Creates the demo client and issues a key. If the client exists, issues none, even if an earlier start was interrupted
+   * before the key was issued. `announce` then says how to issue a key.
+   */
+  private async seedClient(withKey: boolean): Promise<string | null> {
+    if (await this.clients.exists(DEMO_CLIENT)) {
+      return null;
+    }
+    await this.clients.create(DEMO_CLIENT, { plan: 'free' });
+    return withKey ? (await this.clients.issueKey({ client: DEMO_CLIENT })).key : null;
   }
 
   /**

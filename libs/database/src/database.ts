@@ -47,19 +47,16 @@ export class Database {
   }
 
   /**
-   * Runs `work` in one READ COMMITTED transaction, or in the transaction `outer` if given. After a deadlock, `work`
-   * runs again, so `work` must have no effects outside of the transaction.
+   * Runs `work` in one READ COMMITTED transaction. After a deadlock, `work` runs again, so `work` must have no effects
+   * outside of the transaction.
    * @throws the error of `work`, after the rollback
    */
-  async transaction<Result>(
-    work: (transaction: Transaction) => Promise<Result>,
-    outer?: Transaction,
-  ): Promise<Result> {
+  async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const limited = async (transaction: Transaction): Promise<Result> => {
       await transaction.query(SET_IDLE_TIMEOUT);
       return work(transaction);
     };
-    return outer ? work(outer) : withRetries(() => this.dataSource.transaction(limited));
+    return withRetries(() => this.dataSource.transaction(limited));
   }
 
   /**

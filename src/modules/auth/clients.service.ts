@@ -44,26 +44,22 @@ export class ClientsService {
     @Inject(CLIENT_DEPENDENTS) private readonly dependents: readonly ClientDependent[],
   ) {}
 
-  create(
-    name: string,
-    { plan, perMinute = null, perDay = null }: PlanTerms,
-    outer?: Transaction,
-  ): Promise<Client> {
+  create(name: string, { plan, perMinute = null, perDay = null }: PlanTerms): Promise<Client> {
     const details = { plan, perMinute, perDay };
     const work = async (transaction: Transaction) => {
       const client = await transaction.save(Client, { name, ...details });
       await this.trail.record(transaction, { action: 'client.created', clientId: client.id, details });
       return client;
     };
-    return this.database.transaction(work, outer).catch((error) => rethrow(error, name));
+    return this.database.transaction(work).catch((error) => rethrow(error, name));
   }
 
   list(): Promise<Client[]> {
     return this.clients.find({ order: { id: 'ASC' } });
   }
 
-  exists(name: string, reader: Transaction): Promise<boolean> {
-    return reader.existsBy(Client, { name });
+  exists(name: string): Promise<boolean> {
+    return this.clients.existsBy({ name });
   }
 
   /** Finds a client by its name or, if no client has this name, by its id. */
@@ -127,10 +123,12 @@ export class ClientsService {
     return (await Promise.all(texts)).filter((text) => text !== undefined);
   }
 
-  issueKey(
-    { client: clientName, name = null, scopes = SCOPES, expiresAt = null }: KeyTerms & { client: string },
-    outer?: Transaction,
-  ): Promise<IssuedKey> {
+  issueKey({
+    client: clientName,
+    name = null,
+    scopes = SCOPES,
+    expiresAt = null,
+  }: KeyTerms & { client: string }): Promise<IssuedKey> {
     return this.database.transaction(async (transaction) => {
       const client = await this.lock(clientName, transaction);
       const terms = { name, scopes: [...scopes], expiresAt };
@@ -138,7 +136,7 @@ export class ClientsService {
       const entry = { action: 'key.issued', keyId: issued.record.id, details: terms } as const;
       await this.trail.record(transaction, entry);
       return issued;
-    }, outer);
+    });
   }
 
   async listKeys(clientName?: string): Promise<ApiKey[]> {
