@@ -15,12 +15,13 @@ import { type ParserError, answerMalformed, failBody } from './malformed-request
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
- * Maximum number of requests of a connection that may wait for earlier responses. Further requests are ignored. After the
- * responses to the waiting requests, the server sends a last response with status 400 and closes the connection. This limit
- * is needed in addition to MAX_WAITING, because Node parses all bytes of one read (here called a packet) at once. A packet
- * of 64 KB can have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
+ * Maximum number of requests that may begin to wait in one turn of the event loop, on all connections together. Beyond this
+ * maximum, a connection with MAX_WAITING waiting requests ignores further requests. After the responses to the waiting
+ * requests, the server sends a last response with status 400 and closes the connection. This limit is needed because Node
+ * parses all bytes of one read (here called a packet) at once, so that the server cannot stop reading within a packet. A
+ * packet of 64 KB can have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
  */
-const MAX_WAITING_OF_PACKET = 128;
+const MAX_WAITING_OF_TURN = 4_000;
 /**
  * Maximum of the estimated bytes of memory that all requests and unread responses take together. The requests and
  * unread responses of one caller may take half of this maximum.
@@ -49,9 +50,12 @@ export class Connections {
   private readonly tallies = new Map<string, ConnectionTally>();
   private readonly total = { heldBytes: 0 };
   maxHeldBytes = MAX_HELD_BYTES;
+  maxWaitingOfTurn = MAX_WAITING_OF_TURN;
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
+  /** The number of requests that have begun to wait in this turn of the event loop. */
+  private waitingOfTurn = 0;
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
@@ -173,10 +177,11 @@ export class Connections {
     if (request.method === 'CONNECT') {
       return connection.startRequest(request, keepAlive);
     }
-    if (waiting.length >= MAX_WAITING_OF_PACKET && !connection.ignoresMore) {
+    const isFlood = waiting.length >= MAX_WAITING && this.waitingOfTurn >= this.maxWaitingOfTurn;
+    if (isFlood && !connection.ignoresMore) {
       connection.ignoresMore = true;
       const failure = new BadRequestError(
-        `At most ${MAX_WAITING_OF_PACKET} requests may wait for earlier responses.`,
+        `Too many requests arrived at once. Send at most ${MAX_WAITING} requests before the first response arrives.`,
       );
       this.server.emit('clientError', failure, socket);
     }
@@ -196,6 +201,7 @@ export class Connections {
     // parsing the received bytes, and no longer handles HTTP on the connection if it is true.
     Object.assign(request, { upgrade: false });
     waiting.push({ request, keepAlive });
+    this.countWaiting();
     if (waiting.length === 1) {
       this.startNextAfter(response, connection);
     }
@@ -205,6 +211,13 @@ export class Connections {
       process.nextTick(() => socket.pause());
     }
     return 0;
+  }
+
+  private countWaiting(): void {
+    if (this.waitingOfTurn === 0) {
+      setImmediate(() => (this.waitingOfTurn = 0));
+    }
+    this.waitingOfTurn += 1;
   }
 
   private startNextAfter(response: AccountedResponse, connection: Connection): void {

@@ -72,24 +72,18 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
     expectError(await connection.answer(), 400, 'bad_request', 'nobody');
     await connection.closed();
   });
+});
 
-  it.each([
-    ['requests', ''],
-    ['requests with bodies', 'x'],
-  ])('after a packet with thousands of %s, of which only the first are answered', async (_what, body) => {
-    const text = requestText('OPTIONS *', [`Content-Length: ${body.length}`], body);
-    raw.forgetAddress();
-    const connection = await raw.open(text.repeat(3_000));
-    let answer = await connection.answer();
-    let answered = 0;
-    for (; answer.status !== 400; answer = await connection.answer()) {
-      answered += 1;
-    }
-    expect(answer.headers.connection).toBe('close');
-    expect(answer.text).toContain('At most 128 requests may wait for earlier responses.');
-    expect([answered > 128, answered < 1_000]).toEqual([true, true]);
-    await connection.closed();
-  });
+it.each([
+  ['requests', ''],
+  ['requests with bodies', 'x'],
+])('A packet with a thousand %s gets a response to each', async (_what, body) => {
+  const text = requestText('OPTIONS *', [`Content-Length: ${body.length}`], body);
+  raw.forgetAddress();
+  const connection = await raw.open(text.repeat(1_000));
+  for (let count = 0; count < 1_000; count += 1) {
+    expect([405, 429]).toContain((await connection.answer()).status);
+  }
 });
 
 describe('a request whose body breaks or never ends is its caller’s like any other, and the connection is closed', () => {

@@ -116,6 +116,25 @@ describe('Pipelined requests', () => {
       expect((await connection.answer()).text).toBe(`${index}`);
     }
   });
+
+  it('are ignored if more than 16 of a connection wait, and thousands have arrived at once', async () => {
+    connections.maxWaitingOfTurn = 20;
+    const connection = await open();
+    const refused = once(server, 'clientError') as Promise<[Error]>;
+    connection.write(GET.repeat(100));
+    expect((await refused)[0].message).toContain(
+      'Send at most 16 requests before the first response arrives.',
+    );
+    // In the next turn, a connection may have as many waiting requests again.
+    await ask(await open(), 1);
+    const second = await open();
+    await pipeline(second, 18);
+    server.on('asked', () => pending.at(-1)!.end(`${pending.length}`));
+    pending.at(-1)!.end();
+    for (let count = 0; count < 18; count += 1) {
+      await second.answer();
+    }
+  });
 });
 
 describe('What is not answered yet is bounded in bytes', () => {
