@@ -1,14 +1,23 @@
+// A request of a connection passes these states:
+//
+//   arriving --> waiting --> started --> sent
+//       |                       ^
+//       +-----------------------+
+//
+// - arriving: the first byte has arrived, but not all of the header section (`Connection.unfinished`, in bytes)
+// - waiting: the header section has arrived (`admit`), but an earlier response is not sent yet (`Connection.waiting`)
+// - started: it is the request's turn (`takeTurn`), also if its body is still arriving (`Connection.response`)
+// - sent: the system has taken the whole response (`isSent`); the next request starts (`startNext`)
+//
+// While MAX_WAITING requests wait, the server does not read from the connection. Beyond MAX_WAITING_OF_PACKET, the connection
+// ignores further requests (`ignoresMore`). A connection that is closed for its memory is `isDestroyed`.
+//
+// The comment in `connection.ts` lists the undocumented parts of Node that both files use.
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import {
-  type AccountedRequest,
-  type AccountedResponse,
-  Connection,
-  type ConnectionTally,
-  STOP_PARSING,
-  isSent,
-} from './connection';
+import type { AccountedRequest, AccountedResponse } from './accounted-message';
+import { Connection, type ConnectionTally, STOP_PARSING, isSent } from './connection';
 import { type ApiError, BadRequestError } from './errors';
 import { type ParserError, answerMalformed, failBody } from './malformed-request';
 
@@ -97,46 +106,6 @@ export class Connections {
         }
       });
     });
-  }
-
-  private account(changed: Connection, addedBytes: number): void {
-    const { tally } = changed;
-    this.total.heldBytes += addedBytes;
-    if (tally !== undefined) {
-      tally.heldBytes += addedBytes;
-    }
-    if (addedBytes > 0 && tally !== undefined && tally.heldBytes > this.maxHeldBytes / 2) {
-      this.keepWithin(this.maxHeldBytes / 2, tally, changed);
-    }
-    if (addedBytes > 0 && this.total.heldBytes > this.maxHeldBytes) {
-      this.keepWithin(this.maxHeldBytes, this.total, changed);
-    }
-  }
-
-  /**
-   * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
-   * @param sum the memory of one caller's connections, or of all connections
-   * @param changed the connection whose memory has grown, probably because Node's parser has just read a request. If this
-   * connection is closed, `destroy` must not free its parser at once, because the parser may still be running
-   */
-  private keepWithin(maximum: number, sum: Pick<ConnectionTally, 'heldBytes'>, changed: Connection): void {
-    const all = [...this.all.values()].filter(({ tally }) => sum === this.total || sum === tally);
-    all.forEach((connection) => connection.settle());
-    if (sum.heldBytes > maximum) {
-      for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
-        if (sum.heldBytes <= maximum * (1 - FREED_FRACTION)) {
-          return;
-        }
-        this.all.delete(connection.socket);
-        connection.destroy(connection === changed);
-        this.noteRefusal('memory');
-      }
-    }
-  }
-
-  private noteRefusal(reason: Refusal): void {
-    this.refused[reason] += 1;
-    this.onRefusal(reason);
   }
 
   get open(): number {
@@ -278,6 +247,46 @@ export class Connections {
     } else {
       setImmediate(start);
     }
+  }
+
+  private account(changed: Connection, addedBytes: number): void {
+    const { tally } = changed;
+    this.total.heldBytes += addedBytes;
+    if (tally !== undefined) {
+      tally.heldBytes += addedBytes;
+    }
+    if (addedBytes > 0 && tally !== undefined && tally.heldBytes > this.maxHeldBytes / 2) {
+      this.keepWithin(this.maxHeldBytes / 2, tally, changed);
+    }
+    if (addedBytes > 0 && this.total.heldBytes > this.maxHeldBytes) {
+      this.keepWithin(this.maxHeldBytes, this.total, changed);
+    }
+  }
+
+  /**
+   * If `sum.heldBytes` is above `maximum`, closes the connections that hold the most memory.
+   * @param sum the memory of one caller's connections, or of all connections
+   * @param changed the connection whose memory has grown, probably because Node's parser has just read a request. If this
+   * connection is closed, `destroy` must not free its parser at once, because the parser may still be running
+   */
+  private keepWithin(maximum: number, sum: Pick<ConnectionTally, 'heldBytes'>, changed: Connection): void {
+    const all = [...this.all.values()].filter(({ tally }) => sum === this.total || sum === tally);
+    all.forEach((connection) => connection.settle());
+    if (sum.heldBytes > maximum) {
+      for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
+        if (sum.heldBytes <= maximum * (1 - FREED_FRACTION)) {
+          return;
+        }
+        this.all.delete(connection.socket);
+        connection.destroy(connection === changed);
+        this.noteRefusal('memory');
+      }
+    }
+  }
+
+  private noteRefusal(reason: Refusal): void {
+    this.refused[reason] += 1;
+    this.onRefusal(reason);
   }
 
   /**

@@ -1,5 +1,6 @@
+export { AccountedRequest, AccountedResponse } from './accounted-message';
 export * from './conditions';
-export { AccountedRequest, AccountedResponse, disconnectSignalOf } from './connection';
+export { disconnectSignalOf } from './connection';
 export * from './connections';
 export * from './deprecation';
 export * from './errors';
