@@ -40,7 +40,7 @@ const SOCKETS_PER_DELIVERY = 5;
 /** Number of sockets that a process needs to send the maximum number of deliveries to quick and to slow webhooks. */
 export const WEBHOOK_SOCKETS = 2 * MAX_CONCURRENT_OF_KIND * SOCKETS_PER_DELIVERY;
 
-/** `isQuick` says whether the webhook is quick from now on. */
+/** `isQuick` is true if the attempt took at most QUICK_MS (delivery-worker.ts). Its webhook is then quick until the next attempt. */
 export type FinishedAttempt = Attempt & { isQuick: boolean };
 
 export interface LeasedDelivery {
