@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { type INestApplicationContext, Injectable } from '@nestjs/common';
-import { Database } from '#libs/database';
+import { Database, SERVICE_CALLER_ID } from '#libs/database';
 import { ClientsService } from '../modules/auth';
 import { type CatalogueCounts, ImportCatalogue } from '../modules/catalogue';
 import { CategoriesService } from '../modules/categories';
@@ -72,7 +72,10 @@ export class SeedService {
    * categories of the sample data, an earlier import was interrupted, so imports the pets.
    */
   private async seedCatalogue(): Promise<CatalogueCounts> {
-    const [categories, pets] = [await this.categories.list({}), await this.pets.list({ limit: 1 })];
+    const [categories, pets] = [
+      await this.categories.list({}, SERVICE_CALLER_ID),
+      await this.pets.list({ limit: 1 }, SERVICE_CALLER_ID),
+    ];
     const names = categories.entries.map(({ name }) => name);
     const isBegun = names.join() === CATALOGUE.map(([name]) => name).join();
     if (pets.entries.length > 0 || (names.length > 0 && !isBegun)) {

@@ -139,7 +139,7 @@ export class Database {
     ) as EntityTable<Row>;
   }
 
-  find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId?: number): Promise<Row | null> {
+  find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId: number): Promise<Row | null> {
     return this.reads.readByKey(this.table(entity).byId, id, callerId);
   }
 }

@@ -103,7 +103,7 @@ export class PageReader<Row extends object, Filters, Page> {
     private readonly toPage: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  read({ after, limit }: PageRange, filters: Filters, callerId?: number): Promise<Page> {
+  read({ after, limit }: PageRange, filters: Filters, callerId: number): Promise<Page> {
     const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
     const parameter: Parameter = (value, type) => {

@@ -30,12 +30,12 @@ export class CategoriesService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListCategoriesQuery, clientId?: number): Promise<Page<CategoryDto>> {
-    return this.pages.read(rangeOf(query), query, clientId);
+  async list(query: ListCategoriesQuery, callerId: number): Promise<Page<CategoryDto>> {
+    return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(id: number, clientId?: number): Promise<CategoryDto> {
-    return toCategoryDto(existing(await this.database.find(Category, id, clientId), id));
+  async get(id: number, callerId: number): Promise<CategoryDto> {
+    return toCategoryDto(existing(await this.database.find(Category, id, callerId), id));
   }
 
   create(body: NewCategoryDto, source: CommandSource): Promise<CategoryDto> {

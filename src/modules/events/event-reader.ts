@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
-import { Database, type SharedRead, type StoredRow } from '#libs/database';
+import { Database, SERVICE_CALLER_ID, type SharedRead, type StoredRow } from '#libs/database';
 import type { EventType } from './event.entity';
 import type { EventDto } from './events.dto';
 import { FEED_START, type FeedPosition } from './feed-position';
@@ -127,19 +127,19 @@ export class EventReader {
   /**
    * Returns up to `most` events after a position, and at most 256 KiB. With a filter, a page may have fewer events
    * although more follow, because one read examines at most MAX_SEARCHED events.
-   * @param clientId id of the client that reads; undefined for the service itself
+   * @param callerId id of the client that reads, or SERVICE_CALLER_ID
    */
   async pageAfter(
     from: FeedPosition,
     { type, petId }: EventFilter,
     most: number,
-    clientId?: number,
+    callerId: number,
   ): Promise<EventPage> {
-    const end = await this.feedEnd(clientId);
+    const end = await this.feedEnd(callerId);
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
     const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = await this.database.reads.read({ text: PAGE, values }, clientId, mayReadThousands);
+    const [row] = await this.database.reads.read({ text: PAGE, values }, callerId, mayReadThousands);
     const [newest, isKnown, events, ...reachedAt] = row!;
     if (isKnown || position === FEED_START.position) {
       const reached = positionOf(reachedAt) ?? from;
@@ -147,27 +147,27 @@ export class EventReader {
       return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
-      return this.pageAfter(FEED_START, { type, petId }, most, clientId);
+      return this.pageAfter(FEED_START, { type, petId }, most, callerId);
     }
-    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, clientId);
+    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, callerId);
     return { events: [], reached: positionOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
-    const values = [type ?? null, petId ?? null, most, await this.feedEnd()];
-    const rows = await this.database.reads.read({ text: NEWEST, values });
+    const values = [type ?? null, petId ?? null, most, await this.feedEnd(SERVICE_CALLER_ID)];
+    const rows = await this.database.reads.read({ text: NEWEST, values }, SERVICE_CALLER_ID);
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  async lastPosition(clientId?: number): Promise<FeedPosition> {
-    const values = [await this.feedEnd(clientId)];
-    const [row] = await this.database.reads.read({ text: LAST, values }, clientId, false);
+  async lastPosition(callerId: number): Promise<FeedPosition> {
+    const values = [await this.feedEnd(callerId)];
+    const [row] = await this.database.reads.read({ text: LAST, values }, callerId);
     return positionOf(row) ?? FEED_START;
   }
 
-  private feedEnd(clientId?: number): Promise<number> {
-    return this.database.reads.readByKey(END, null, clientId);
+  private feedEnd(callerId: number): Promise<number> {
+    return this.database.reads.readByKey(END, null, callerId);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { RepeatingTask } from '#libs/background';
+import { SERVICE_CALLER_ID } from '#libs/database';
 import { ServiceUnavailableError } from '#libs/http';
 import { type EventFilter, type EventPage, EventReader, type StoredEvent } from './event-reader';
 import type { FeedPosition } from './feed-position';
@@ -86,7 +87,7 @@ export class EventTail implements OnModuleDestroy {
     const positions = waits.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waits.length > 0; more;) {
-      const page = await this.events.pageAfter(from, {}, MAX_READ);
+      const page = await this.events.pageAfter(from, {}, MAX_READ, SERVICE_CALLER_ID);
       waits.forEach((wait) => showPage(wait, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;

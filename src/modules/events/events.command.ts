@@ -13,6 +13,7 @@ import {
   untilInterrupted,
   wholeNumber,
 } from '#libs/command-line';
+import { SERVICE_CALLER_ID } from '#libs/database';
 import { formatError, printableJson } from '#libs/messages';
 import { EVENT_TYPES, type EventType } from './event.entity';
 import { type EventFilter, EventReader, MAX_SEARCHED, type StoredEvent } from './event-reader';
@@ -74,7 +75,7 @@ export class EventsCommand extends BaseCommand {
     const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : eventLine(event));
     return untilInterrupted('no more events are shown', async (signal) => {
       await this.store.open();
-      let reached = await this.events.lastPosition();
+      let reached = await this.events.lastPosition(SERVICE_CALLER_ID);
       const earlier = await this.events.newest(filter, limit);
       earlier.filter((event) => event.position <= reached.position).forEach(report);
       if (!json) {
@@ -82,7 +83,7 @@ export class EventsCommand extends BaseCommand {
       }
       for (;;) {
         signal.throwIfAborted();
-        const page = await this.events.pageAfter(reached, filter, MAX_READ);
+        const page = await this.events.pageAfter(reached, filter, MAX_READ, SERVICE_CALLER_ID);
         if (page.isLost) {
           process.stderr.write(formatError(LOST));
         }

@@ -31,12 +31,12 @@ export class InventoryService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListInventoryQuery, clientId?: number): Promise<Page<InventoryItemDto>> {
-    return this.pages.read(rangeOf(query), query, clientId);
+  async list(query: ListInventoryQuery, callerId: number): Promise<Page<InventoryItemDto>> {
+    return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(petId: number, clientId?: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(ListedItem, petId, clientId);
+  async get(petId: number, callerId: number): Promise<InventoryItemDto> {
+    const item = await this.database.find(ListedItem, petId, callerId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }

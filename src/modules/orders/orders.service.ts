@@ -36,12 +36,12 @@ export class OrdersService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListOrdersQuery, clientId?: number): Promise<Page<OrderDto>> {
-    return this.pages.read(rangeOf(query), query, clientId);
+  async list(query: ListOrdersQuery, callerId: number): Promise<Page<OrderDto>> {
+    return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(id: number, clientId?: number): Promise<OrderDto> {
-    return toOrderDto(existing(await this.database.find(Order, id, clientId), id));
+  async get(id: number, callerId: number): Promise<OrderDto> {
+    return toOrderDto(existing(await this.database.find(Order, id, callerId), id));
   }
 
   place(body: NewOrderDto, source: CommandSource): Promise<OrderDto> {

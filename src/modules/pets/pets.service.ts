@@ -55,19 +55,19 @@ export class PetsService {
     private readonly stock: StockOfPets,
   ) {}
 
-  async get(id: number, clientId?: number): Promise<PetDto> {
-    return toPetDto(existing(await this.database.find(Pet, id, clientId), id));
+  async get(id: number, callerId: number): Promise<PetDto> {
+    return toPetDto(existing(await this.database.find(Pet, id, callerId), id));
   }
 
   /** With ids but without a limit, the page contains all pets with these ids. */
-  async list(query: ListPetsQuery, clientId?: number): Promise<Page<PetDto>> {
+  async list(query: ListPetsQuery, callerId: number): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
     // Pets with given ids are found by their ids, and `listById` checks the other filters. If there is a name to search
     // for, the database has to check the filters, because only the database compares names without regard to case.
     return id === undefined || name !== undefined
-      ? this.pages.read(range, query, clientId)
-      : this.listById(id, range, query, clientId);
+      ? this.pages.read(range, query, callerId)
+      : this.listById(id, range, query, callerId);
   }
 
   create(body: NewPetDto, source: CommandSource, stock?: number): Promise<PetDto> {
@@ -130,10 +130,10 @@ export class PetsService {
     ids: number[],
     { after, limit }: PageRange,
     { status, categoryId }: ListPetsQuery,
-    clientId?: number,
+    callerId: number,
   ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
-    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, clientId)));
+    const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, callerId)));
     const found = pets
       .filter((pet) => pet?.deletedAt === null)
       .map((pet) => toPetDto(pet!))

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
-import { Database } from '#libs/database';
+import { Database, SERVICE_CALLER_ID } from '#libs/database';
 import type { Feature } from '../../feature';
 import { AuditTrail } from '../audit';
 import { MAX_PENDING, Webhook, WebhookDelivery, enabledColumns, shownUrl } from './webhook.entity';
@@ -46,7 +46,7 @@ export class WebhookAdministrationService {
   }
 
   delivery(id: number): Promise<WebhookDelivery | null> {
-    return this.database.find(WebhookDelivery, id);
+    return this.database.find(WebhookDelivery, id, SERVICE_CALLER_ID);
   }
 
   setEnabled(id: number, enabled: boolean, reason?: string): Promise<void> {

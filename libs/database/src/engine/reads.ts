@@ -55,28 +55,24 @@ export class Reads {
     private readonly withSession: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  readByKey<Key, Result>(
-    read: SharedRead<Key, Result>,
-    key: Key,
-    callerId = SERVICE_CALLER_ID,
-  ): Promise<Result> {
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, callerId: number): Promise<Result> {
     return this.add(callerId, { kind: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
   /**
    * Runs a statement. If several callers request the same text with the same values, the statement is executed once,
    * and all these callers get its rows.
-   * @param callerId the caller for which the read is made; by default the service itself
+   * @param callerId the caller for which the read is made, or SERVICE_CALLER_ID
    * @param isSlow true if the read may scan thousands of rows; each caller may run one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
-  read(statement: Statement, callerId = SERVICE_CALLER_ID, isSlow = true): Promise<StoredRow[]> {
+  read(statement: Statement, callerId: number, isSlow = false): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       statementFor: () => statement,
       resultsOf: (rows) => [rows],
     };
     const kind = `${statement.text} ${JSON.stringify(statement.values)}`;
-    return this.add(callerId, { kind, read, key: null, isSlow: isSlow && callerId !== SERVICE_CALLER_ID });
+    return this.add(callerId, { kind, read, key: null, isSlow });
   }
 
   private add<Result>(callerId: number, entry: Entry): Promise<Result> {

@@ -47,9 +47,9 @@ async function waiting<Body = Event[]>(target: string, by = caller) {
 describe('Pages', () => {
   it('of `now` are empty even while events are committed, and their links miss none of them', async () => {
     const events = service.app.get(EventReader);
-    const last = jest.spyOn(events, 'lastPosition').mockImplementationOnce(async () => {
+    const last = jest.spyOn(events, 'lastPosition').mockImplementationOnce(async (callerId) => {
       last.mockRestore();
-      const place = await events.lastPosition();
+      const place = await events.lastPosition(callerId);
       await rename('Zoe');
       return place;
     });

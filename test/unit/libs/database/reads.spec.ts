@@ -89,7 +89,7 @@ describe('reads', () => {
 
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const one = (values: number[], callerId: number) => reads.read({ text: 'page', values }, callerId, false);
+    const one = (values: number[], callerId: number) => reads.read({ text: 'page', values }, callerId);
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
