@@ -1,4 +1,3 @@
-export { PostgresNames } from './postgres-names';
 export { type PageRange, PageReader, type Select } from './pages';
 export { CommandExecutor, type WriteModel } from './engine/command-executor';
 export {
@@ -14,7 +13,7 @@ export {
 export { type CopiedTable, copyDatabase } from './copy';
 export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
-export { BYTEWISE_TEXT, GeneratedId, WRITTEN_BY_SQL } from './columns';
+export { BYTEWISE_TEXT, GeneratedId, PostgresNames, WRITTEN_BY_SQL } from './typeorm';
 export {
   MigrationLockError,
   UnsuitableDatabaseError,

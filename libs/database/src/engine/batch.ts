@@ -64,7 +64,7 @@ export async function runBatch(
       settlements.push(decide(entry, state));
     }
   }
-  await session.execute(writesOf(transaction));
+  await session.execute(endingStatements(transaction));
   settlements.forEach((settle) => settle());
   return entries.filter(({ awaited }) => awaited.length > 0);
 }
@@ -216,7 +216,7 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
  * nothing has changed, ROLLBACK is the only statement. All statements are built before the first one is sent, so that an
  * error while building a statement prevents the commit.
  */
-function writesOf({ tables, state }: BatchTransaction): Statement[] {
+function endingStatements({ tables, state }: BatchTransaction): Statement[] {
   const changed = tables.order.map((entity) => ({
     table: tables.tableOf(entity),
     rows: state.writesOf(entity),
