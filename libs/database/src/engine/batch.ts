@@ -1,4 +1,3 @@
-import type { EntityTable } from './entity-table';
 import { getOrInsert } from './get-or-insert';
 import type { Waiting } from './queue';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
@@ -14,7 +13,7 @@ import {
   type State,
   isAsStrong,
 } from './state';
-import { COMMIT, ROLLBACK, beginning } from './transaction';
+import { COMMIT, type EngineDatabase, ROLLBACK, beginning } from './transaction';
 
 export interface Entry {
   command: Command;
@@ -27,14 +26,11 @@ export interface Entry {
 
 export type QueuedCommand = Entry & Waiting;
 
-export interface Tables {
-  readonly order: readonly Entity[];
-  tableOf(entity: Entity): EntityTable<object>;
-}
-
 interface BatchTransaction {
+  database: EngineDatabase;
   session: Session;
-  tables: Tables;
+  /** The entities in the order in which their rows are locked and written. */
+  tables: readonly Entity[];
   state: State;
   /**
    * The rows for which the transaction waits if another transaction has locked these rows. Commands that need other rows
@@ -92,9 +88,9 @@ function firstLoads(transaction: BatchTransaction, needs: readonly Need[]): Load
   const lookups = needs.filter((need) => 'lookup' in need);
   const underLocks = lookups.filter(({ lookup }) => lookup.isUnderLocks);
   const beforeLocks = lookups.filter(({ lookup }) => !lookup.isUnderLocks);
-  const { order } = transaction.tables;
+  const { tables } = transaction;
   const rows = strongest(needs.filter(isRow)).sort(
-    (one, other) => order.indexOf(one.entity) - order.indexOf(other.entity),
+    (one, other) => tables.indexOf(one.entity) - tables.indexOf(other.entity),
   );
   const awaited = rows.filter((row) => transaction.awaited.some((other) => isSameRow(row, other)));
   const others = rows.filter((row) => !awaited.includes(row));
@@ -132,11 +128,11 @@ function loadsOfLookups({ state }: BatchTransaction, needs: readonly LookupNeed[
 
 /** Locks and loads rows. If `whenLocked` is `skip`, rows that another transaction has locked are not loaded. */
 function loadsOfRows(
-  { tables, state }: BatchTransaction,
+  { database, state }: BatchTransaction,
   needs: readonly RowNeed[],
   whenLocked: 'wait' | 'skip',
 ): Load[] {
-  const readOf = ({ entity, lock }: RowNeed) => tables.tableOf(entity).locked(lock, whenLocked);
+  const readOf = ({ entity, lock }: RowNeed) => database.table(entity).locked(lock, whenLocked);
   return groupBy(needs, readOf).map(([read, same]) => {
     const { entity, lock } = same[0]!;
     return loadOf(read, idsOf(same), (id, row) => {
@@ -148,9 +144,9 @@ function loadsOfRows(
   });
 }
 
-function loadsOfNewIds({ tables, state }: BatchTransaction, needs: readonly NewIdNeed[]): Load[] {
+function loadsOfNewIds({ database, state }: BatchTransaction, needs: readonly NewIdNeed[]): Load[] {
   return groupBy(needs, ({ newId }) => newId).map(([entity, { length }]) => ({
-    statement: tables.tableOf(entity).newIds(length),
+    statement: database.table(entity).newIds(length),
     add: (rows) => rows.forEach(([id]) => state.addNewId(entity, id as number)),
   }));
 }
@@ -160,12 +156,12 @@ function loadsOfNewIds({ tables, state }: BatchTransaction, needs: readonly NewI
  * has locked the other rows, and may change these rows, so they are not added to the state.
  */
 async function findAbsent(
-  { session, tables, state }: BatchTransaction,
+  { database, session, state }: BatchTransaction,
   needs: readonly Need[],
 ): Promise<void> {
   const skipped = strongest(needs.filter(isRow).filter((need) => !state.has(need)));
   const loads = groupBy(skipped, ({ entity }) => entity).map(([entity, same]) =>
-    loadOf(tables.tableOf(entity).byId, idsOf(same), (id, row) => {
+    loadOf(database.table(entity).byId, idsOf(same), (id, row) => {
       if (row === null) {
         state.addLoaded(entity, id, null);
       }
@@ -216,9 +212,9 @@ function decide({ command, resolve, reject }: QueuedCommand, state: State): () =
  * nothing has changed, ROLLBACK is the only statement. All statements are built before the first one is sent, so that an
  * error while building a statement prevents the commit.
  */
-function endingStatements({ tables, state }: BatchTransaction): Statement[] {
-  const changed = tables.order.map((entity) => ({
-    table: tables.tableOf(entity),
+function endingStatements({ database, tables, state }: BatchTransaction): Statement[] {
+  const changed = tables.map((entity) => ({
+    table: database.table(entity),
     rows: state.writesOf(entity),
   }));
   const writes = (['insert', 'update', 'delete'] as const).flatMap((change) =>

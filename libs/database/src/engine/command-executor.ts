@@ -1,10 +1,9 @@
-import { type Entry, type QueuedCommand, type Tables, exclusiveRowsOf, runBatch } from './batch';
-import type { EntityTable } from './entity-table';
+import { type Entry, type QueuedCommand, exclusiveRowsOf, runBatch } from './batch';
 import { FairQueue, startedRecently } from './queue';
 import { isRefusedStatement } from './postgres-errors';
 import type { Session } from './session';
 import { type Command, type Entity, type CommandSource, type RowNeed, State } from './state';
-import { type Sessions, rollingBack } from './transaction';
+import { type EngineDatabase, rollingBack } from './transaction';
 
 /**
  * Maximum number of batches that run at a time. With two, one batch can execute statements while the other batch waits for
@@ -21,11 +20,6 @@ const MIN_SECOND_BATCH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */
 const WAITING_SHARE = 1 / 4;
 const QUEUE = { max: 10_000, maxOfCaller: 3_000, timeoutMs: 10_000 };
-
-interface Connections extends Sessions {
-  readonly poolSize: number;
-  table(entity: Entity): EntityTable<object>;
-}
 
 export interface WriteModel {
   /**
@@ -53,15 +47,13 @@ interface Batch {
 export class CommandExecutor {
   private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
   private running: Batch[] = [];
-  private readonly tables: Tables;
   private readonly maxWaitingBatches: number;
 
   constructor(
-    private readonly database: Connections,
+    private readonly database: EngineDatabase,
     private readonly model: WriteModel,
     private readonly now: () => number,
   ) {
-    this.tables = { order: model.tables, tableOf: (entity) => database.table(entity) };
     this.maxWaitingBatches = Math.max(1, Math.floor(database.poolSize * WAITING_SHARE));
   }
 
@@ -137,8 +129,9 @@ export class CommandExecutor {
    */
   private async attempt(entries: QueuedCommand[], awaited: readonly RowNeed[]): Promise<void> {
     const work = (session: Session) => {
-      const state = new State(new Date(this.now()), this.model.afterCommand);
-      return runBatch({ session, tables: this.tables, state, awaited }, entries);
+      const { database, model } = this;
+      const state = new State(new Date(this.now()), model.afterCommand);
+      return runBatch({ database, session, tables: model.tables, state, awaited }, entries);
     };
     try {
       this.queue.putBack(await rollingBack(this.database, work));

@@ -1,5 +1,7 @@
+import type { EntityTable } from './entity-table';
 import { withRetries } from './postgres-errors';
 import type { Session, Statement } from './session';
+import type { Entity } from './state';
 
 const BEGIN: Statement = { text: 'BEGIN' };
 /** Sets timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
@@ -13,8 +15,11 @@ export function beginning({ isPooled }: Session): readonly Statement[] {
   return isPooled ? [BEGIN, SET_TIMEOUTS] : [BEGIN];
 }
 
-export interface Sessions {
+/** What the engine needs of `Database`. The engine cannot import `Database`, because `Database` imports the engine. */
+export interface EngineDatabase {
+  readonly poolSize: number;
   withSession<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
+  table(entity: Entity): EntityTable<object>;
 }
 
 /**
@@ -23,11 +28,11 @@ export interface Sessions {
  * @throws the error of `work`, after the rollback
  */
 export function rollingBack<Result>(
-  sessions: Sessions,
+  database: EngineDatabase,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
   return withRetries(() =>
-    sessions.withSession((session) => work(session).catch((error: unknown) => rollBack(session, error))),
+    database.withSession((session) => work(session).catch((error: unknown) => rollBack(session, error))),
   );
 }
 
