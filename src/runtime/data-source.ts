@@ -1,7 +1,14 @@
 import { Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { PostgresNames, collationOf, detectPooler, giveUpSilentConnection, migrate } from '#libs/database';
+import {
+  PostgresNames,
+  TRANSACTION_TIMEOUTS,
+  collationOf,
+  detectPooler,
+  giveUpSilentConnection,
+  migrate,
+} from '#libs/database';
 import { Schema1797000000000 } from '../migrations/1797000000000-schema';
 import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-store';
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
@@ -9,12 +16,8 @@ import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
-/**
- * Timeouts in milliseconds: for a statement, for a lock and for a connection. A request that exceeds one of these
- * timeouts gets a 503.
- */
+/** Timeouts in milliseconds for a statement and for a connection. A request that exceeds one of these gets a 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-const LOCK_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
@@ -70,9 +73,7 @@ export function dataSourceOptions(
 function sessionSettings(statementTimeoutMs: number): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
-    // End the transaction of a process that hangs, because other writes wait for its locks.
-    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    ...TRANSACTION_TIMEOUTS,
     // Make every statement use an index. Without these settings, PostgreSQL could plan a statement while the table is
     // small, and would later scan the whole table with the same plan.
     enable_seqscan: 'off',

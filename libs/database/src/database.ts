@@ -8,14 +8,11 @@ import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
 import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
-import { COMMIT, beginning, rollingBack } from './engine/transaction';
+import { COMMIT, SET_TIMEOUTS, beginning, rollingBack } from './engine/transaction';
 import { WITHOUT_TIMEOUTS } from './migrations';
 
 /** A running transaction. Functions may pass the transaction on, but must keep no reference after its end. */
 export type Transaction = EntityManager;
-
-/** Ends the transaction after ten idle seconds, so that a process that hangs does not keep its row locks. */
-const SET_IDLE_TIMEOUT = `SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 const WITHOUT_NAMES =
   'A prepared statement is missing on a database connection, probably because of a pooler that does not keep prepared statements. For ten minutes the service prepares no statements, so PostgreSQL plans each statement anew.';
@@ -53,7 +50,7 @@ export class Database {
    */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const limited = async (transaction: Transaction): Promise<Result> => {
-      await transaction.query(SET_IDLE_TIMEOUT);
+      await transaction.query(SET_TIMEOUTS.text);
       return work(transaction);
     };
     return withRetries(() => this.dataSource.transaction(limited));

@@ -31,5 +31,6 @@ export {
 } from './engine/postgres-errors';
 export { SERVICE_CALLER_ID } from './engine/reads';
 export { Insert } from './engine/insert';
+export { TRANSACTION_TIMEOUTS } from './engine/transaction';
 export type { SharedRead, Statement, StoredRow } from './engine/session';
 export { type ExpiredRows, Retention, olderThan } from './retention';

@@ -3,10 +3,18 @@ import { withRetries } from './postgres-errors';
 import type { Session, Statement } from './session';
 import type { Entity } from './state';
 
+/**
+ * PostgreSQL's timeouts for transactions, in milliseconds. A transaction that is idle for too long ends, so that a process
+ * that hangs does not keep its row locks.
+ */
+export const TRANSACTION_TIMEOUTS = { idle_in_transaction_session_timeout: 10_000, lock_timeout: 5_000 };
+
 const BEGIN: Statement = { text: 'BEGIN' };
-/** Sets timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
-const SET_TIMEOUTS: Statement = {
-  text: `SELECT set_config('idle_in_transaction_session_timeout', '10s', true), set_config('lock_timeout', '5s', true)`,
+/** Sets the timeouts for the transaction, because a connection pooler may have lost the timeouts of the connection. */
+export const SET_TIMEOUTS: Statement = {
+  text: `SELECT ${Object.entries(TRANSACTION_TIMEOUTS)
+    .map(([name, milliseconds]) => `set_config('${name}', '${milliseconds}', true)`)
+    .join(', ')}`,
 };
 export const COMMIT: Statement = { text: 'COMMIT' };
 export const ROLLBACK: Statement = { text: 'ROLLBACK' };
