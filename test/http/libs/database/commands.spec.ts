@@ -149,6 +149,21 @@ it.each([
   },
 );
 
+it('a command that waits for a row has locked the rows that it needs before this row, as every other transaction does', async () => {
+  const { pool } = service.database;
+  const { id: petId } = await arrange.pet(aPet(), 5);
+  const stock = `SELECT FROM inventory WHERE pet_id = ${petId} FOR UPDATE`;
+  const { order } = await whileHeld(pool, stock, async () => {
+    const order = service.app.get(OrdersService).place({ petId }, { callerId: 1 });
+    await until(async () => (await lockWaits(pool)) > 0);
+    const unlocked = await pool.query(`SELECT FROM pets WHERE id = ${petId} FOR NO KEY UPDATE SKIP LOCKED`);
+    expect(unlocked.rowCount).toBe(0);
+    return { order };
+  });
+  await order;
+  expect(await inventory(petId)).toMatchObject({ quantity: 4 });
+});
+
 describe('an order whose transaction conflicts with another one', () => {
   it.each([
     ['a deadlock', '40P01', {}],
