@@ -11,7 +11,7 @@ const FLOORS = [
   ['Libraries', '^libs/'],
   [
     'The settings and the type of a feature',
-    '^src/(feature|settings|program|runtime/(environment|database-url))\\.ts$',
+    '^src/(feature|settings|program|running-service|runtime/(environment|database-url))\\.ts$',
   ],
   ['Modules and migrations', '^src/(modules|migrations)/'],
   [

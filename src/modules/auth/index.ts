@@ -10,9 +10,10 @@ import { KeyController } from './key.controller';
 
 export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
 export { banEndOf, type ClientKey, describeKey, type Identity, type StoredBan } from './api-key';
-export { type Scope, SCOPES } from './api-key.entity';
+export { type ApiKey, type Scope, SCOPES } from './api-key.entity';
 export { ApiKeyGuard, assertMayCall, ClientId, apiKeyOf } from './api-key.guard';
 export { Authenticator } from './authenticator';
+export type { Client } from './client.entity';
 export {
   CLIENT_DEPENDENTS,
   ClientRows,
@@ -20,7 +21,6 @@ export {
   type IssuedKey,
   type KeyReference,
 } from './clients.service';
-export { keyInEnvironment, serviceUnreachable, RunningService, URL_OPTION } from './running-service';
 
 @Global()
 @Module({
@@ -31,6 +31,7 @@ export { keyInEnvironment, serviceUnreachable, RunningService, URL_OPTION } from
 })
 class AuthModule {}
 
+/** The commands `clients` and `keys` are in the quotas module, because they also show limits and bans. */
 export const AUTH: Feature = {
   module: AuthModule,
   tables: [{ entity: Client }],

@@ -17,7 +17,7 @@ import {
 } from '#libs/command-line';
 import { UsageError, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { ClientsService } from '../auth';
+import { type Client, ClientsService } from '../auth';
 import { LESS_IMPORTANT, declareClient, describeInList } from './keys.command';
 import { AGREED_PLANS, PLANS, limitsOf } from './rules/limits';
 
@@ -73,8 +73,6 @@ function declarePlan(command: Commander, plan: Option): void {
       planOf(command.opts());
     });
 }
-
-type Client = Awaited<ReturnType<ClientsService['get']>>;
 
 function describeClient(client: Client): object {
   const { id, name, plan, createdAt } = client;

@@ -23,6 +23,7 @@ import {
 import { OperatorError, UsageError, failureOf, formatError, printable, shellWord } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import {
+  type ApiKey,
   ClientsService,
   type IssuedKey,
   type KeyReference,
@@ -52,11 +53,11 @@ export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
 }
 
-export function describeInList(key: IssuedKey['record'], rotations: Map<number, number>) {
+export function describeInList(key: ApiKey, rotations: Map<number, number>) {
   return { ...describeKey(key), bannedUntil: banEndOf(key), rotatedTo: rotations.get(key.id) ?? null };
 }
 
-function nameOf({ id, last4, client }: IssuedKey['record']): string {
+function nameOf({ id, last4, client }: ApiKey): string {
   return `${id} (…${last4}) of ${client.name}`;
 }
 
@@ -249,7 +250,7 @@ export class KeysCommand extends CommandGroup {
    * Tells the operator whether requests with a key are accepted now that the key is not banned. Such requests are still
    * refused if the key is revoked or expired, or if the limits of its client are used up.
    */
-  private async nextAnswerTo(key: IssuedKey['record']): Promise<string> {
+  private async nextAnswerTo(key: ApiKey): Promise<string> {
     const { state, client } = describeKey(key);
     if (state === 'revoked' || state === 'expired') {
       return `The key is ${state}, so its requests get 401.`;

@@ -4,7 +4,7 @@ import { Between, Repository } from 'typeorm';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
 import { Database } from '#libs/database';
 import { AuditTrail } from '../audit';
-import { banEndOf, ClientsService, describeKey, type IssuedKey, type StoredBan } from '../auth';
+import { type ApiKey, banEndOf, ClientsService, describeKey, type StoredBan } from '../auth';
 import { banByOperator, banLevel, isBanned, unban } from './rules/bans';
 import { limitsOf, type WindowStatus, rollWindows } from './rules/limits';
 import { QuotaRecords, writeBan } from './counters/quota-records';
@@ -134,11 +134,7 @@ export class QuotasService {
   }
 }
 
-function storedBanOf({
-  banLevel: level,
-  bannedUntil,
-  bannedByOperator: byOperator,
-}: IssuedKey['record']): StoredBan {
+function storedBanOf({ banLevel: level, bannedUntil, bannedByOperator: byOperator }: ApiKey): StoredBan {
   return { level, bannedUntil: bannedUntil?.getTime() ?? 0, byOperator, changedAt: 0 };
 }
 

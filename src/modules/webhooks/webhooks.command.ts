@@ -18,7 +18,8 @@ import {
 } from '#libs/command-line';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { ClientsService, RunningService } from '../auth';
+import { RunningService } from '../../running-service';
+import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { WebhookAdministrationService, type WebhookOverview } from './webhook-administration.service';
 import { shownUrl } from './webhook.entity';
