@@ -158,10 +158,10 @@ module.exports = {
       to: { path: 'node_modules/(@nestjs|typeorm|fastify|pg|ioredis)/' },
     },
     {
-      name: 'The rules of quotas import only each other and a type of auth',
+      name: 'The rules of quotas import only each other, the clock and a type of auth',
       severity: 'error',
       from: { path: '^src/modules/quotas/rules/' },
-      to: { path: '^(src|libs)/', pathNot: '^src/modules/(quotas/rules/|auth/index)' },
+      to: { path: '^(src|libs)/', pathNot: '^(src/modules/(quotas/rules/|auth/index)|libs/clock/)' },
     },
     {
       name: 'http does not import the application',

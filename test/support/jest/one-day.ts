@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DAY_MS } from '../../../src/modules/quotas/rules/limits';
+import { DAY_MS } from '#libs/clock';
 
 /** Longer than any test that counts requests takes. */
 const MARGIN_MS = 90_000;

@@ -78,7 +78,7 @@ const PLANTED = [
     'The counters of quotas import only its rules and entities': {
       'quotas/counters/c': '../quotas.service',
     },
-    'The rules of quotas import only each other and a type of auth': {
+    'The rules of quotas import only each other, the clock and a type of auth': {
       'quotas/rules/a': '../counters/quota-counters',
     },
     'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },

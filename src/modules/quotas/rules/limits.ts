@@ -1,3 +1,5 @@
+import { DAY_MS } from '#libs/clock';
+
 /** Requests per minute and day. Null means that an operator sets the limits of each client with this plan. */
 export const PLAN_LIMITS = {
   free: { perMinute: 60, perDay: 1_000 },
@@ -28,7 +30,6 @@ export function limitsOf(terms: { plan: string } & Record<keyof Limits, number |
 
 // The minute in which requests are counted starts with a client's first request, not with a minute of the clock.
 export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
 
 export interface Limits {
   perMinute: number;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { DAY_MS } from '#libs/clock';
 import { type BanState, newBanState } from '../../../../src/modules/quotas/rules/bans';
 import { applyStep, type Decision, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
 import {
-  DAY_MS,
   type Limits,
   MINUTE_MS,
   type WindowName,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { DAY_MS } from '#libs/clock';
 import { applyStep, type Decision, rateLimitHeaders } from '../../../../src/modules/quotas/rules/decision';
 import {
-  DAY_MS,
   MINUTE_MS,
   type Limits,
   type WindowName,
