@@ -54,8 +54,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Ends the counting of a request when the status of the response is final. If the status is 304 or 5xx, refunds the
-   * request, that is subtracts the request from the counts.
+   * Ends the counting of a request when the status of the response is final. Refunds the request if the status is 304 or
+   * 5xx.
    * @returns the rate limit headers of the response
    */
   async settle({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {

@@ -2,10 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 export const USAGE_DAYS = 90;
 
-/**
- * Counts of a client's requests on one UTC day. A request is refunded, that is subtracted from the counts again, if the
- * response is a 304 or a 5xx. Each minute and each day allows only as many refunds as its limit.
- */
+/** Counts of a client's requests on one UTC day. `Window.refunds` says which requests are refunded. */
 @Entity('usage_days')
 @Index('usage_days_by_day', ['day', 'clientId'])
 export class UsageDay {
@@ -15,10 +12,7 @@ export class UsageDay {
   @PrimaryColumn('date')
   day!: string;
 
-  /**
-   * Number of requests on this day, without refunded requests. A request is refunded, that is, not counted in the end, if
-   * its response has the status 304 or 5xx.
-   */
+  /** Number of requests on this day, without refunded requests. */
   @Column({ type: 'bigint' })
   requests!: number;
 

@@ -24,10 +24,7 @@ export abstract class QuotaCounters {
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /**
-   * Counts a request, refunds a request, or only reads the counts, atomically. A refunded request no longer counts
-   * towards the limits. Saves nothing in the database.
-   */
+  /** Counts a request, refunds a request, or only reads the counts, atomically. Saves nothing in the database. */
   abstract apply(subject: LimitSubject, step: Step): Promise<Decision>;
 
   async take(subject: LimitSubject): Promise<Decision> {

@@ -21,9 +21,7 @@ interface Counted {
    * since the last save. Negative if more requests were refunded, because these may have been saved before.
    */
   requests: number;
-  /**
-   * Number to add to the saved number of refunded requests. A refunded request no longer counts towards a limit.
-   */
+  /** Number to add to the saved number of refunded requests. */
   refunds: number;
   /** The latest count of the minute, which replaces the saved count. */
   minute: Window;

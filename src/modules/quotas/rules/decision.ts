@@ -4,7 +4,7 @@ import { copyOf, type Limits, refund, rollWindows, take, WINDOW_MS } from './lim
 import type { WindowName, Windows, WindowStatus } from './limits';
 
 /**
- * What to do with the counts of a client or an address: count a request, subtract a counted request again, or only read the counts.
+ * What to do with the counts of a client or an address: count a request, refund a counted request, or only read the counts.
  */
 export type Step = 'take' | 'read' | { refund: TakenRequest };
 

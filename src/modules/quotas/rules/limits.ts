@@ -44,7 +44,10 @@ export interface Window {
   start: number;
   /** Number of requests without refunded requests. */
   count: number;
-  /** Number of refunded requests, which are those that were counted and then subtracted again. */
+  /**
+   * Number of refunded requests. If the response to a counted request is a 304 or a 5xx, the request is refunded, that
+   * is, subtracted from the counts again.
+   */
   refunds: number;
 }
 
