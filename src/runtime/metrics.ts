@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { type IncomingMessage, type RequestListener, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
 import { Logger } from '@nestjs/common';
@@ -18,7 +18,16 @@ import {
 } from 'prom-client';
 import { inBackground } from '#libs/background';
 import { Database } from '#libs/database';
-import type { AccountedRequest, Connections } from '#libs/http';
+import {
+  AccountedRequest,
+  AccountedResponse,
+  ApiError,
+  Connections,
+  JSON_TYPE,
+  MethodNotAllowedError,
+  RouteNotFoundError,
+  assertReadable,
+} from '#libs/http';
 import { FEATURES } from '../features';
 import type { Settings } from '../settings';
 import { METRICS_ADDRESS, explainAddress } from './failures';
@@ -29,8 +38,6 @@ import { lostLogLines } from './logging';
 const ANSWER_MS = 1_750;
 const ASK = 'metrics';
 const MAX_CONNECTIONS = 100;
-/** After how many milliseconds without traffic a connection for metrics is closed. */
-const IDLE_MS = 10_000;
 
 const MISSING_WORKERS = {
   name: 'petstore_workers_missing',
@@ -142,35 +149,39 @@ function durationOf({ raw, waitedMs = 0 }: FastifyRequest, { elapsedTime }: Fast
   return Math.min(elapsedTime, sinceArrival) - waitedMs;
 }
 
-/**
- * Serves the metrics. Scrapes that overlap share one call of `read`, so that many scrapes take no more time and memory
- * than one.
- */
 export async function serveMetrics(address: Settings['metrics'], read: () => Promise<string>): Promise<void> {
   if (address === null) {
     return;
   }
-  let running: Promise<string> | undefined;
-  const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== '/metrics') {
-      response.writeHead(404).end('Only /metrics is served here.\n');
-    } else if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { Allow: 'GET, HEAD' }).end('Use GET or HEAD.\n');
-    } else {
-      running ??= read().finally(() => (running = undefined));
-      running.then(
-        (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
-        (error: unknown) => {
+  const scrape = async (request: IncomingMessage): Promise<string> => {
+    assertReadable(request);
+    if (request.url?.split('?')[0] !== '/metrics') throw new RouteNotFoundError();
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET, HEAD');
+    return read();
+  };
+  const answer: RequestListener = (request, response) => {
+    scrape(request).then(
+      (metrics) => response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE).end(metrics),
+      (error: unknown) => {
+        if (error instanceof ApiError) {
+          const body = JSON.stringify(error.toBody());
+          const headers = { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(body) };
+          response.writeHead(error.status, { ...headers, ...error.headers }).end(body);
+        } else {
           new Logger('Metrics').error(`A scrape failed: ${String(error)}`);
           response.writeHead(500).end();
-        },
-      );
-    }
+        }
+      },
+    );
+  };
+  const server = createServer({
+    IncomingMessage: AccountedRequest,
+    ServerResponse: AccountedResponse,
+    requireHostHeader: false,
   });
-  // Limit the memory of responses that nobody reads. A connection gets the metrics once, and is closed when it is idle.
+  const connections = new Connections(server, () => undefined);
   server.maxConnections = MAX_CONNECTIONS;
-  server.maxRequestsPerSocket = 1;
-  server.setTimeout(IDLE_MS);
+  connections.receive(answer, () => Promise.resolve({}));
   await explainAddress(METRICS_ADDRESS, address, () => once(server.unref().listen(address), 'listening'));
   const { address: host, port } = server.address() as AddressInfo;
   new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);
@@ -184,12 +195,20 @@ const counted = new Map<number, MetricObject[]>();
 /** The key of the sum of the counters of all worker processes that have ended. No worker process has this id. */
 const ENDED = 0;
 
+/** The running call of `sumOfMetrics`, whose result is the text for Prometheus. Undefined while no call is running. */
+let runningSum: Promise<string> | undefined;
+
 /**
  * Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used.
- * Only one call may run at a time, because two could each replace the counters of ended worker processes, so that some of
- * these counters would be lost.
+ * Scrapes that overlap share one sum, because two sums at once could each replace the counters of ended worker processes,
+ * so that some of these counters would be lost.
  */
-export async function metricsOf(workers: Worker[], expected: number): Promise<string> {
+export function metricsOf(workers: Worker[], expected: number): Promise<string> {
+  runningSum ??= sumOfMetrics(workers, expected).finally(() => (runningSum = undefined));
+  return runningSum;
+}
+
+async function sumOfMetrics(workers: Worker[], expected: number): Promise<string> {
   const answers = new Map<number, MetricObject[]>();
   await Promise.allSettled(workers.map(async (worker) => answers.set(worker.id, await metricsOfOne(worker))));
   const isCount = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type));
