@@ -1,10 +1,9 @@
 // This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertIfMatch, entityTag, matchesIfNoneMatch } from './conditions';
 import { type Deprecation, isGone, successorOf } from './deprecation';
 
-type ResponseBody = string | Promise<Buffer> | undefined;
+type ResponseBody = string | Buffer | undefined;
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -94,34 +93,25 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/**
- * A body with more characters than this is sent only after the long bodies before it, one in each turn of Node's event
- * loop, so that short responses need not wait until many long bodies are sent.
- */
+/** A body with more characters than this is kept as bytes. */
 const LONG_BODY = 64 * 1024;
+/** The JSON of pages, because several requests may share a page. */
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
 
 function bodyOf(page: Page<object>): string | Buffer {
   let body = pageBodies.get(page);
   if (body === undefined) {
     const text = JSON.stringify(page.entries);
+    // A long text takes less time if it is turned into bytes once and not for each request.
     body = text.length > LONG_BODY ? Buffer.from(text) : text;
     pageBodies.set(page, body);
   }
   return body;
 }
 
-let lastTurn: Promise<unknown> = Promise.resolve();
-
-async function inTurn(body: Buffer): Promise<Buffer> {
-  lastTurn = lastTurn.then(() => setImmediate());
-  await lastTurn;
-  return body;
-}
-
-function asJson(body: string | Buffer, reply: FastifyReply): ResponseBody {
+function asJson(body: string | Buffer, reply: FastifyReply): string | Buffer {
   void reply.type(JSON_TYPE);
-  return typeof body === 'string' ? body : inTurn(body);
+  return body;
 }
 
 /** Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). */
