@@ -1,4 +1,4 @@
-import { UsageError } from '#libs/messages';
+import { UsageError, withoutSecrets } from '#libs/messages';
 import type { Commander } from './command';
 
 export function wholeNumber(min: number, max: number, name = `a whole number from ${min} to ${max}`) {
@@ -76,8 +76,16 @@ export function shortText(max: number) {
     if (text.trim() === '' || [...text].length > max) {
       throw new UsageError(`the text must have 1 to ${max} characters.`);
     }
+    assertNoSecret(text);
     return text;
   };
+}
+
+/** @throws UsageError if a text that is to be stored and shown contains an API key or the password of a URL */
+export function assertNoSecret(text: string): void {
+  if (withoutSecrets(text) !== text) {
+    throw new UsageError('the text contains an API key or a password, which would be stored and shown.');
+  }
 }
 
 /**

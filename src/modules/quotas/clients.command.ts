@@ -2,17 +2,18 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import {
   argumentOrOption,
-  CommandGroup,
+  assertNoSecret,
   type Commander,
+  CommandGroup,
+  confirm,
   type ConfirmedOptions,
   type Option,
   type OutputOptions,
-  Subcommand,
-  confirm,
   print,
   printDone,
   printMany,
   printOne,
+  Subcommand,
   wholeNumber,
 } from '#libs/command-line';
 import { UsageError, shellWord } from '#libs/messages';
@@ -30,6 +31,7 @@ export function clientName(text: string): string {
       'a client name is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
     );
   }
+  assertNoSecret(text);
   // Commands take a client's name or id, and would find the client of this name instead of the one with this id.
   if (/^\d+$/.test(text)) {
     throw new UsageError(

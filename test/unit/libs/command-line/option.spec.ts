@@ -75,4 +75,6 @@ it('A short text is composed, and its length counts characters, not UTF-16 units
   const dogs = '🐕'.repeat(10);
   const good = { 'price list': 'price list', [dogs]: dogs, ['e\u0301'.repeat(10)]: 'é'.repeat(10) };
   check(shortText(10), good, ['', ' ', '🐕'.repeat(11)], 'the text must have 1 to 10 characters');
+  const key = `for psk_live_${'a'.repeat(36)}`;
+  check(shortText(100), {}, [key, 'https://me:secret@shop.example'], 'contains an API key or a password');
 });
