@@ -39,7 +39,7 @@ const origins = readerFor(
   '* alone, or origins such as https://shop.example or capacitor://localhost, without patterns',
   (text) => {
     const entries = entriesOf(text);
-    return text === '*' || entries.every(isOrigin) ? entries : undefined;
+    return text === '*' || (entries.length > 0 && entries.every(isOrigin)) ? entries : undefined;
   },
 );
 

@@ -88,7 +88,7 @@ const TABLE: Row[] = [
     'corsOrigins',
     ['*'],
     { '*': ['*'], [ORIGINS.join(', ')]: ORIGINS, [APPS.join(', ')]: APPS },
-    'a.example|https://a.example/|https://a.example/x|https://*.example/|null|HTTPS://a.example|*,https://a.example|' +
+    ',|a.example|https://a.example/|https://a.example/x|https://*.example/|null|HTTPS://a.example|*,https://a.example|' +
       'https://*.shop.example|https://shop.*|https://*|capacitor://*|https://a.example:443|https://a.example:*|https://A.example|' +
       'https://me@a.example|https://a.example?|https://(a|b).example|capacitor:|capacitor://|capacitor://localhost/|file:///',
   ],

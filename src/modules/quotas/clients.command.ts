@@ -28,7 +28,7 @@ const requests = wholeNumber(1, 2_147_483_647);
 export function clientName(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text)) {
     throw new UsageError(
-      'a client name is 1 to 100 letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
+      'a client name is 1 to 100 ASCII letters, digits, dots, dashes and underscores, and begins with a letter or digit.',
     );
   }
   assertNoSecret(text);
