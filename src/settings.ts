@@ -5,8 +5,8 @@ import {
   EnvironmentError,
   type Reader,
   type Values,
-  entriesOf,
   integer,
+  listOf,
   isWellFormedUrl,
   networks,
   oneOf,
@@ -35,13 +35,11 @@ function isOrigin(text: string): boolean {
   return text === `${protocol}//${host}`;
 }
 
-const origins = readerFor(
+const listOfOrigins = listOf(
   '* alone, or origins such as https://shop.example or capacitor://localhost, without patterns',
-  (text) => {
-    const entries = entriesOf(text);
-    return text === '*' || (entries.length > 0 && entries.every(isOrigin)) ? entries : undefined;
-  },
+  isOrigin,
 );
+const origins: Reader<string[]> = (text, variable) => (text === '*' ? ['*'] : listOfOrigins(text, variable));
 
 const servicePort: Reader<number> = (text, variable) => {
   const port = integer(0, MAX_PORT)(text, variable);

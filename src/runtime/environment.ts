@@ -49,9 +49,13 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader
   return readerFor(`one of ${choices.join(', ')}`, (text) => choices.find((choice) => choice === text));
 }
 
-export function entriesOf(text: string): string[] {
-  const entries = text.split(',').map((entry) => entry.trim());
-  return entries.filter((entry) => entry !== '');
+/** Reads a list separated by commas, with at least one entry. */
+export function listOf(expected: string, isValid: (entry: string) => boolean): Reader<string[]> {
+  return readerFor(expected, (text) => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    const given = entries.filter((entry) => entry !== '');
+    return given.length > 0 && given.every(isValid) ? given : undefined;
+  });
 }
 
 export const path = readerFor(PLAIN_PATH, (text) => (isPlainPath(text) ? text : undefined));
@@ -63,10 +67,7 @@ function isNetwork(text: string): boolean {
   return isIP(address) !== 0 && hasPrefix && rest.length === 0;
 }
 
-export const networks = readerFor('addresses or networks, such as 10.0.0.0/8', (text) => {
-  const entries = entriesOf(text);
-  return entries.every(isNetwork) ? entries : undefined;
-});
+export const networks = listOf('addresses or networks, such as 10.0.0.0/8', isNetwork);
 
 export const WELL_FORMED =
   'a URL whose port is at most 65535 and whose special characters are percent-encoded (%25 for %)';
