@@ -9,8 +9,9 @@
 // - started: it is the request's turn (`takeTurn`), also if its body is still arriving (`Connection.response`)
 // - sent: the system has taken the whole response (`isSent`); the next request starts (`startNext`)
 //
-// While MAX_WAITING requests wait, the server does not read from the connection. Beyond MAX_WAITING_OF_PACKET, the connection
-// ignores further requests (`ignoresMore`). A connection that is closed for its memory is `isDestroyed`.
+// While MAX_WAITING requests wait, the server does not read from the connection. If thousands of requests arrive at once, the
+// connection ignores requests beyond MAX_WAITING_OF_PACKET (`ignoresMore`). A connection that is closed for its memory is
+// `isDestroyed`.
 //
 // The comment in `connection.ts` lists the undocumented parts of Node that both files use.
 import { once } from 'node:events';
@@ -24,13 +25,14 @@ import { type ParserError, answerMalformed, failBody } from './malformed-request
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
- * Maximum number of requests that may begin to wait in one turn of the event loop, on all connections together. Beyond this
- * maximum, a connection with MAX_WAITING waiting requests ignores further requests. After the responses to the waiting
- * requests, the server sends a last response with status 400 and closes the connection. This limit is needed because Node
- * parses all bytes of one read (here called a packet) at once, so that the server cannot stop reading within a packet. A
- * packet of 64 KB can have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
+ * If this many requests of a connection wait, further requests may wait as well, but only MAX_MORE_IN_SECOND of them in a
+ * second on all connections together. Beyond this maximum, the connection ignores further requests. After the responses to
+ * the waiting requests, the server sends a last response with status 400 and closes the connection. These limits are needed
+ * in addition to MAX_WAITING, because Node parses all bytes of one read (here called a packet) at once. A packet of 64 KB can
+ * have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
  */
-const MAX_WAITING_OF_TURN = 4_000;
+const MAX_WAITING_OF_PACKET = 128;
+const MAX_MORE_IN_SECOND = 8_000;
 /**
  * Maximum of the estimated bytes of memory that all requests and unread responses take together. The requests and
  * unread responses of one caller may take half of this maximum.
@@ -59,12 +61,12 @@ export class Connections {
   private readonly tallies = new Map<string, ConnectionTally>();
   private readonly total = { heldBytes: 0 };
   maxHeldBytes = MAX_HELD_BYTES;
-  maxWaitingOfTurn = MAX_WAITING_OF_TURN;
+  maxMoreInSecond = MAX_MORE_IN_SECOND;
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
-  /** The number of requests that have begun to wait in this turn of the event loop. */
-  private waitingOfTurn = 0;
+  /** The number of requests beyond MAX_WAITING_OF_PACKET in a second of `performance.now()`. */
+  private more = { second: 0, count: 0 };
 
   /**
    * @param server a server that does not listen yet, because earlier connections would not be counted
@@ -146,11 +148,10 @@ export class Connections {
     if (request.method === 'CONNECT') {
       return connection.startRequest(request, keepAlive);
     }
-    const isFlood = waiting.length >= MAX_WAITING && this.waitingOfTurn >= this.maxWaitingOfTurn;
-    if (isFlood && !connection.ignoresMore) {
+    if (waiting.length >= MAX_WAITING_OF_PACKET && !connection.ignoresMore && !this.mayMoreWait()) {
       connection.ignoresMore = true;
       const failure = new BadRequestError(
-        `Too many requests arrived at once. Send at most ${MAX_WAITING} requests before the first response arrives.`,
+        `Too many requests arrived at once. Send at most ${MAX_WAITING_OF_PACKET} requests before the first response arrives.`,
       );
       this.server.emit('clientError', failure, socket);
     }
@@ -170,7 +171,6 @@ export class Connections {
     // parsing the received bytes, and no longer handles HTTP on the connection if it is true.
     Object.assign(request, { upgrade: false });
     waiting.push({ request, keepAlive });
-    this.countWaiting();
     if (waiting.length === 1) {
       this.startNextAfter(response, connection);
     }
@@ -182,11 +182,12 @@ export class Connections {
     return 0;
   }
 
-  private countWaiting(): void {
-    if (this.waitingOfTurn === 0) {
-      setImmediate(() => (this.waitingOfTurn = 0));
-    }
-    this.waitingOfTurn += 1;
+  /** Counts a request beyond MAX_WAITING_OF_PACKET. Returns false if such a request may no longer wait in this second. */
+  private mayMoreWait(): boolean {
+    const second = Math.floor(performance.now() / 1_000);
+    const count = second === this.more.second ? this.more.count + 1 : 1;
+    this.more = { second, count };
+    return count <= this.maxMoreInSecond;
   }
 
   private startNextAfter(response: AccountedResponse, connection: Connection): void {
