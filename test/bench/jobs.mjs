@@ -19,13 +19,15 @@ import { call } from './operations.mjs';
 
 const JOBS = {
   import: { what: '100,000 pets from a file', work: importPets },
-  deliveries: { what: '8,000 events to a fast receiver', work: deliverEvents },
+  deliveries: { what: '8,000 events to a fast receiver', work: (one) => deliverEvents(one, 1) },
+  'deliveries-of-two': { what: 'the same by two instances', work: (one) => deliverEvents(one, 2) },
   waiting: { what: 'one event to 2,000 requests that wait for it', work: wakeAll },
+  start: { what: 'start until ready, with a million pets and ten million events', work: startAgain },
 };
 const USAGE = `npm run build && npm run bench:jobs -- [options]
   --only a,b    jobs:
 ${Object.entries(JOBS)
-  .map(([name, { what }]) => `                  ${name.padEnd(10)} ${what}`)
+  .map(([name, { what }]) => `                  ${name.padEnd(18)} ${what}`)
   .join('\n')}
   --rounds N    (3)`;
 
@@ -38,6 +40,26 @@ const WAITING_OF_CLIENT = 50;
 const PETS_OF_IMPORT = 100_000;
 /** Fewer than 10,000, because more pending deliveries would disable the webhook. */
 const EVENTS_TO_DELIVER = 8_000;
+/** The size of the store, which is the same for both, although their tables differ. */
+const PETS = 1_000_000;
+const EVENTS = 10_000_000;
+const EVENT = `json_build_object('id', n, 'name', 'Ada', 'status', 'available', 'categoryId', 1)`;
+const SERVICE_FILLING = [
+  `INSERT INTO categories (name) VALUES ('Filling')`,
+  `INSERT INTO pets (name, category_id) SELECT 'Pet ' || n, (SELECT max(id) FROM categories) FROM generate_series(1, ${PETS}) n`,
+  `INSERT INTO inventory (pet_id, stock) SELECT id, 100 FROM pets ON CONFLICT DO NOTHING`,
+  `INSERT INTO events (time, id, type, pet_id, data)
+   SELECT now(), md5(n::text)::uuid, 'pet.updated', n, ${EVENT} FROM generate_series(1, ${EVENTS}) n`,
+  'VACUUM ANALYZE',
+];
+const PEER_FILLING = [
+  `INSERT INTO categories (name) VALUES ('Filling')`,
+  `INSERT INTO pets (name, category_id, status)
+   SELECT 'Pet ' || n, (SELECT max(id) FROM categories), 'available' FROM generate_series(1, ${PETS}) n`,
+  `INSERT INTO inventory SELECT id, 100 FROM pets ON CONFLICT DO NOTHING`,
+  `INSERT INTO events (type, pet_id, data) SELECT 'pet.updated', n, ${EVENT} FROM generate_series(1, ${EVENTS}) n`,
+  'VACUUM ANALYZE',
+];
 
 await runToEnd(async () => {
   const contenders = [await prepareService(), await preparePeer()];
@@ -54,14 +76,20 @@ async function prepareService() {
   let webhook;
   return Object.assign(service, {
     keys,
+    filling: SERVICE_FILLING,
     importFile: (file) => service.admin('import', '--yes', file),
     async subscribe(url) {
       webhook = (await call(service, 'POST', '/webhooks', { url, types: ['pet.created'] })).data;
       await service.stop();
     },
-    async deliver() {
-      Object.assign(service, await serve(service.program, service.environment));
-      return () => call(service, 'DELETE', `/webhooks/${webhook.id}`);
+    async deliver(instances) {
+      const start = () => serve(service.program, service.environment);
+      const [instance, ...others] = await Promise.all(Array.from({ length: instances }, start));
+      Object.assign(service, instance);
+      return async () => {
+        await call(service, 'DELETE', `/webhooks/${webhook.id}`);
+        for (const { stop } of others) await stop();
+      };
     },
   });
 }
@@ -72,6 +100,7 @@ async function preparePeer() {
   let subscription;
   return Object.assign(peer, {
     keys: Array(WAITING_CLIENTS).fill(peer.apiKey),
+    filling: PEER_FILLING,
     importFile: (file) => job('import', file),
     async subscribe(url) {
       const [{ last }] = await query(peer, 'SELECT coalesce(max(id), 0) AS last FROM events');
@@ -95,7 +124,7 @@ async function compare(name, contenders) {
   }
   const [own, their] = seconds.map((all) => median(all));
   console.log(
-    `${name.padEnd(10)} ${own.toFixed(3)} and ${their.toFixed(3)} s: ×${(their / own).toFixed(2)} (${JOBS[name].what})`,
+    `${name.padEnd(18)} ${own.toFixed(3)} and ${their.toFixed(3)} s: ×${(their / own).toFixed(2)} (${JOBS[name].what})`,
   );
 }
 
@@ -122,7 +151,7 @@ function importPets({ importFile }) {
 }
 
 /** Writes events while no delivery runs. @returns the seconds from the first delivery to the last one */
-async function deliverEvents(contender) {
+async function deliverEvents(contender, instances) {
   const received = new Set();
   let startedAt;
   const complete = new EventEmitter();
@@ -138,7 +167,7 @@ async function deliverEvents(contender) {
   await once(receiver, 'listening');
   await contender.subscribe(`http://127.0.0.1:${receiver.address().port}/`);
   await contender.importFile(catalogue(EVENTS_TO_DELIVER));
-  const end = await contender.deliver();
+  const end = await contender.deliver(instances);
   await seconds;
   await end();
   receiver.close();
@@ -168,4 +197,12 @@ async function wakeAll(contender) {
   });
   agent.destroy();
   return seconds;
+}
+
+/** Fills the store if it is empty, and restarts the contender. @returns the seconds that the start takes */
+async function startAgain(contender) {
+  if (!contender.isFilled) await query(contender, ...contender.filling);
+  contender.isFilled = true;
+  await contender.stop();
+  return timed(async () => Object.assign(contender, await serve(contender.program, contender.environment)));
 }
