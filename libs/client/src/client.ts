@@ -97,21 +97,27 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       const givenKey = input.idempotencyKey ?? header?.['Idempotency-Key'];
       const idempotencyKey = method === 'post' ? (givenKey ?? newKey) : undefined;
       let received: Response | undefined;
+      // Use a signal of the call's own, because each request leaves a listener on its signal until the next garbage
+      // collection. If all calls of a program left their listeners on one signal, Node would warn of a leak.
+      const own = new AbortController();
+      const abort = () => own.abort(signal?.reason);
+      signal?.addEventListener('abort', abort);
+      if (signal?.aborted) abort();
       const init = {
         params: { path: values, query, header: { ...header, 'Idempotency-Key': idempotencyKey } },
         body,
-        // Use a signal of the call's own: each request leaves a listener on its signal, and Node would warn of a leak if all
-        // calls of a program left their listeners on one signal.
-        signal: signal && AbortSignal.any([signal]),
+        signal: own.signal,
         fetch: async (ready: Request) => (received = await fetch(ready, input)),
       };
       const operation = `${method.toUpperCase()} ${path}`;
       const answered = request(method as never, path as never, init as never) as Promise<AnyAnswer>;
-      const { data, error, response } = await answered.catch((cause: unknown) => {
-        signal?.throwIfAborted();
-        const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-        throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
-      });
+      const { data, error, response } = await answered
+        .catch((cause: unknown) => {
+          signal?.throwIfAborted();
+          const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
+          throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
+        })
+        .finally(() => signal?.removeEventListener('abort', abort));
       if (!response.ok || !isOfKind(data, success)) {
         throw new PetStoreError(operation, idempotencyKey, response, error);
       }
