@@ -120,7 +120,7 @@ async function runBackwards([first, ...later]: readonly Stop[], delayMs: number)
   }
 }
 
-/** Names the setting of the folder in an error about the folder, whose message only has the path. */
+/** Names the setting of the folder in an error of the embedded database, whose message has at most the path. */
 function nameFolder(error: Error): never {
   throw error instanceof EmbeddedPostgresError
     ? new EmbeddedPostgresError(`DATA_DIR: ${error.message}`, { cause: error })
@@ -141,7 +141,7 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
  * Divides the file descriptors of this process, so that neither callers nor the feature that opens sockets can take all
  * of them. Callers get at most four fifths.
  */
-function limitSockets(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
+function divideDescriptors(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
   const server = app.getHttpServer() as Server;
   // Set `excludeNetwork`, because the diagnostic report would otherwise look up the host name of every open connection in
   // the DNS, and the process would wait for all answers.
@@ -195,7 +195,10 @@ async function startService(context: ServeContext, database: OpenDatabase, stops
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   stops.push((delayMs) => stopService(context, app, connections, delayMs));
-  limitSockets(app, settings, logger);
+  divideDescriptors(app, settings, logger);
+  // Initialize the features first, because a feature that cannot start, for example without its key, must fail before the
+  // seed creates a client whose key nobody would see.
+  await app.init();
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;
   await explainAddress(SERVICE_ADDRESS, { host, port: asked }, () =>

@@ -30,6 +30,13 @@ it('a start that is not possible ends with one line, which shows no password', a
   }
 });
 
+it('a start without a usable webhook key makes no client, whose key nobody would see', async () => {
+  const environment = { DATA_DIR: processes.folder('unusable'), LOG_LEVEL: 'fatal' };
+  writeFileSync(join(environment.DATA_DIR, 'webhook.key'), 'short');
+  expect(await petstore(['serve'], environment)).toEqual(complaint(1, /webhook\.key does not hold a key/));
+  expect((await petstore(['clients', 'list', '--json'], environment)).stdout).toBe('[]\n');
+});
+
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
   const DATA_DIR = join(processes.folder('taken'), 'store');
   const taken = createServer();
