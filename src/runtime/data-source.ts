@@ -16,7 +16,7 @@ import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
 import { timeIn, withoutStatementTimeout } from './database-url';
 
-/** Timeouts in milliseconds for a statement and for a connection. A request that exceeds one of these gets a 503. */
+/** Timeouts in milliseconds: to run a statement, and to get a connection. A request that exceeds one of these gets a 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 

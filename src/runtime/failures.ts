@@ -43,7 +43,8 @@ export function explain(error: unknown): Failure {
 function explainDatabase(error: unknown): Failure | undefined {
   const fields = (error ?? {}) as Record<'code' | 'message' | 'severity', unknown>;
   const [code, message] = [String(fields.code), String(fields.message)];
-  // While the connection starts (FATAL), these codes mean that the `options` in the URL are wrong.
+  // The severity FATAL shows that the connection was still starting. These codes then mean that the `options` in the URL are
+  // wrong.
   const isOption = fields.severity === 'FATAL' && REFUSED_OPTION_CODE.test(code);
   if (isOption || REFUSED_CODE.test(code) || REFUSED_TEXT.test(message)) {
     const reason = message.replace(/^SASL.+/, 'it asks for a password, and the URL has none');

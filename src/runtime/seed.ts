@@ -56,8 +56,9 @@ export class SeedService {
   }
 
   /**
-   * Creates the demo client and issues a key. If the client exists, issues none, even if an earlier start was interrupted
-   * before the key was issued. `announce` then says how to issue a key.
+   * Creates the demo client and, if `withKey` is true, issues an API key to this client.
+   * @returns the API key. Null if none was issued, because `withKey` is false or because the client existed. The client may
+   * exist without a key, if an earlier start was interrupted. `announce` then tells the operator how to issue one
    */
   private async seedClient(withKey: boolean): Promise<string | null> {
     if (await this.clients.exists(DEMO_CLIENT)) {

@@ -45,7 +45,10 @@ const MAX_HOLD_MS = 60_000;
  */
 const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
-/** The pause after a 429. During the pause, no request is sent, except a first attempt of `GET /rate-limit`. */
+/**
+ * The pause after a 429. During the pause, no request is sent, except a first attempt of `GET /rate-limit`, which the service
+ * answers whatever the limits are. If this attempt fails, later attempts wait as well (see `holdOn`).
+ */
 interface Hold {
   response: Response;
   text: string;

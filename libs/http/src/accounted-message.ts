@@ -14,7 +14,7 @@ const JOINED_CHUNKS_BYTES = 4_096;
  */
 const STRING_FACTOR = 2;
 
-/** What requests, responses and the parser tell their connection (`connection.ts`), and the signal that the connection ends. */
+/** The part of a connection (`connection.ts`) that requests, responses and the parser use. */
 export interface AccountedConnection {
   /** True from the first byte of a request to the end of its body. */
   isMessageArriving: boolean;

@@ -182,7 +182,10 @@ export class Connections {
     return 0;
   }
 
-  /** Counts a request beyond MAX_WAITING_OF_PACKET. Returns false if such a request may no longer wait in this second. */
+  /**
+   * Counts a request for which MAX_WAITING_OF_PACKET other requests of its connection wait. Returns false if more than
+   * MAX_MORE_IN_SECOND such requests have arrived in this second, on all connections together.
+   */
   private mayMoreWait(): boolean {
     const second = Math.floor(performance.now() / 1_000);
     const count = second === this.more.second ? this.more.count + 1 : 1;

@@ -144,7 +144,10 @@ export const HEADERS: Record<string, HeaderObject> = {
   ),
 };
 
-/** Returns schemas that are not generated from a class. Must be called after all modules are loaded. */
+/**
+ * Returns schemas that are not generated from a class. Must be called after all modules are loaded, because the schema of an
+ * error lists the codes that the modules define when they are loaded.
+ */
 export function schemas(): Record<string, SchemaObject> {
   const Error: SchemaObject = {
     type: 'object',

@@ -36,7 +36,8 @@ export interface ImportOptions {
   fromLine?: number;
   /**
    * The id of an interrupted import, which this import continues. If the interrupted import has created the pet or
-   * category of a line in the last 24 hours, the line is skipped. For longer, the store does not remember the lines.
+   * category of a line in the last 24 hours, the line is skipped. Older lines are created again, because the store forgets
+   * which lines it has created.
    */
   run?: string;
   checkOnly?: boolean;
@@ -239,9 +240,9 @@ class ImportRun {
   }
 
   /**
-   * Returns the lines of the group that have to be created, which are all except categories in lines before
-   * `fromLine`. An interrupted import has created these categories, so this method finds the id of each category in the
-   * store. (`read` has skipped pets in lines before `fromLine`.)
+   * Returns the lines of the group that have to be created. If the import starts at a later line (`fromLine`), the group
+   * also has the categories of the lines before, because pets refer to these categories. An interrupted import has created
+   * these categories, so this method finds their ids in the store and leaves them out.
    */
   private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
     const categories = group.filter((line) => line.kind === 'category');

@@ -132,8 +132,8 @@ export class Reads {
   }
 
   /**
-   * True if a slow statement of this caller is running. Each caller may run one slow statement at a time, so that a few
-   * callers cannot take all connections.
+   * True if a slow statement of this caller is running, or is among the statements to be sent `next`. Each caller may run
+   * one slow statement at a time, so that a few callers cannot take all connections.
    */
   private hasSlow(callerId: number, next: SentReads['pending']): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>

@@ -67,8 +67,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   /**
    * Notes a change of a client's counts, which the next save writes to the database.
    * @param requests the change of the day's count, which is 1 after a request, -1 after a refund, and 0 if the day's
-   * count has not changed. For example, if a request from before midnight is refunded after midnight, only the minute's
-   * count changes, because the request belongs to the day before
+   * count has not changed. If a request from before midnight is refunded after midnight, only the minute's count changes,
+   * because the request belongs to the day before
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
