@@ -23,23 +23,8 @@ const MAX_ECHOED = 30;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The deprecation of the operation. `days` has its two days, formatted as values of the header fields. */
-    deprecation?: Deprecation & { days: Record<'Deprecation' | 'Sunset', string> };
+    deprecation?: Deprecation & { operationId: string; days: Record<'Deprecation' | 'Sunset', string> };
   }
-  interface FastifyRequest {
-    /**
-     * Deprecated operations whose sunset is not after this Unix time in milliseconds return 410. If the time is absent,
-     * no operation returns 410.
-     */
-    goneBefore?: number;
-  }
-}
-
-export function isGone({ sunset }: Deprecation, { goneBefore }: FastifyRequest): boolean {
-  return goneBefore !== undefined && goneBefore >= Date.parse(sunset);
-}
-
-export function successorOf({ successor }: Deprecation, parameter: string): string {
-  return successor.replace(/\{\w+\}/, parameter);
 }
 
 export const OperationGoneError = defineError({
@@ -62,6 +47,7 @@ export function deprecationHeadersOf(request: FastifyRequest): Record<string, st
   // A decoded parameter may contain an unpaired surrogate, which `encodeURIComponent` would reject.
   const echoed = encodeURIComponent(parameter.slice(0, MAX_ECHOED).toWellFormed());
   const explained = `<${prefix}${deprecation.documentation}>; rel="deprecation"; type="text/html"`;
-  const replaced = `<${prefix}${successorOf(deprecation, echoed)}>; rel="successor-version"`;
+  const successor = deprecation.successor.replace(/\{\w+\}/, echoed);
+  const replaced = `<${prefix}${successor}>; rel="successor-version"`;
   return { ...deprecation.days, Link: `${explained}, ${replaced}` };
 }

@@ -58,17 +58,17 @@ export function Operation(options: OperationOptions): MethodDecorator {
   return applyDecorators(
     ApiOperation(described),
     Documented({ errors, bodies: Object.entries(bodies) }),
-    ...(deprecated ? announcing(deprecated) : []),
+    ...(deprecated ? announcing(id, deprecated) : []),
     ...(response ? responding(response) : noContent),
   );
 }
 
 /** Announces the removal of an operation in the header fields of every response. */
-function announcing(deprecation: Deprecation): MethodDecorator[] {
+function announcing(operationId: string, deprecation: Deprecation): MethodDecorator[] {
   const { since, sunset } = deprecation;
   const days = { Deprecation: `@${Date.parse(since) / 1000}`, Sunset: new Date(sunset).toUTCString() };
   return [
-    AddRouteConfig({ deprecation: { ...deprecation, days } }),
+    AddRouteConfig({ deprecation: { ...deprecation, operationId, days } }),
     Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
   ];
 }

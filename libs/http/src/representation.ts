@@ -1,7 +1,6 @@
 // This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertIfMatch, entityTag, matchesIfNoneMatch } from './conditions';
-import { type Deprecation, isGone, successorOf } from './deprecation';
 
 type ResponseBody = string | Buffer | undefined;
 
@@ -21,8 +20,6 @@ export interface Page<Entry> {
 export interface RepresentationOptions {
   /** Default: 200. A response with 201 has a `Location`: the operation's path and the new id. */
   status?: 200 | 201 | 202;
-  /** The deprecation of the GET for the path in `Location`, if that GET is deprecated. */
-  deprecatedRead?: Deprecation;
   /**
    * Returns the resource as a GET would return it, for the ETag. Needed if this operation returns more than the GET,
    * such as a secret.
@@ -47,13 +44,13 @@ export function represent(result: unknown, request: FastifyRequest, reply: Fasti
   if (representation === undefined) {
     return answersNotModified(request, reply, null) ? undefined : result;
   }
-  const { isPage, status, deprecatedRead, asRead, single } = representation;
+  const { isPage, status, asRead, single } = representation;
   if (isPage) {
     return sendPage(result as Page<object>, single, request, reply);
   }
   const resource = result as { id: number };
   if (status === 201) {
-    void reply.header('Location', locationOf(resource, request, deprecatedRead));
+    void reply.header('Location', locationOf(resource, request));
   }
   return sendResource(resource, asRead?.(resource as never) ?? resource, request, reply);
 }
@@ -115,10 +112,8 @@ function asJson(body: string | Buffer, reply: FastifyReply): string | Buffer {
 }
 
 /** Returns the value of `Location`: the collection's path and the new id (RFC 9110, section 10.2.2). */
-function locationOf({ id }: { id: number }, request: FastifyRequest, read?: Deprecation): string {
-  const path =
-    read && isGone(read, request) ? successorOf(read, String(id)) : `${request.routeOptions.url}/${id}`;
-  return request.prefix + path;
+function locationOf({ id }: { id: number }, { prefix, routeOptions }: FastifyRequest): string {
+  return `${prefix}${routeOptions.url}/${id}`;
 }
 
 /** Returns the value of `Link` for the next page: the same request with another cursor. */

@@ -1,8 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { DECORATORS } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { isGone, OperationGoneError } from '#libs/http';
+import { OperationGoneError } from '#libs/http';
 import { SETTINGS } from '../../settings';
 import { DeprecatedCalls } from './deprecated-calls';
 import type { DeprecationSettings } from './settings';
@@ -18,20 +17,14 @@ export class SunsetGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    if (this.settings.afterSunset === 'gone') {
-      request.goneBefore = this.clock.now();
-    }
     const { deprecation } = request.routeOptions.config;
     if (deprecation === undefined) {
       return true;
     }
     if (request.client?.key) {
-      const { operationId } = Reflect.getMetadata(DECORATORS.API_OPERATION, context.getHandler()) as {
-        operationId: string;
-      };
-      this.calls.record(request.client.key.id, operationId);
+      this.calls.record(request.client.key.id, deprecation.operationId);
     }
-    if (isGone(deprecation, request)) {
+    if (this.settings.afterSunset === 'gone' && this.clock.now() >= Date.parse(deprecation.sunset)) {
       throw new OperationGoneError();
     }
     return true;

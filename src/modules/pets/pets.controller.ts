@@ -60,7 +60,6 @@ export class PetsController {
       status: 201,
       description: 'The pet was created.',
       resource: 'StoredPet',
-      deprecatedRead: GET_PET,
       example: { id: 23, ...exampleOf(NewPetDto) },
     },
     errors: [UnknownCategoryError],
