@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeIfUnread } from '#libs/http';
 import type { RequestLimiter } from '../modules/quotas';
 import { HEADERS } from './document/components';
-import { writeHeaders } from './response.interceptor';
+import { writeHeaders } from './response-headers';
 
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

@@ -18,7 +18,7 @@ import { assertMayCall } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 import { METHODS } from './cors';
 import { sendUnknownPage } from './document/pages';
-import { writeHeaders } from './response.interceptor';
+import { writeHeaders } from './response-headers';
 
 @Injectable()
 @Catch()
@@ -57,6 +57,8 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
     try {
+      // Do not count a request that fails with a 5xx, because `writeHeaders` would refund the request. The caller gets the
+      // failure of the service instead of an error of the rate limit or of the key.
       const isCounted = request.client !== undefined;
       if (!isCounted && !request.isMalformed && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
         await this.limiter.count(request);

@@ -19,7 +19,7 @@ import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings';
 import { answerPreflight, isPreflight, originHeaders } from './cors';
 import { withoutDigest } from './document/served-content';
-import { commonHeaders } from './response.interceptor';
+import { commonHeaders } from './response-headers';
 import { SimilarOperations } from './similar-operation';
 
 /**
