@@ -14,6 +14,7 @@ const MAX_KEYS = 500;
 export class EntityTable<Row extends object> {
   /**
    * The text that follows FROM in a SELECT: the name of the table or, for a view, the query of the view in parentheses.
+   * A view entity is a named subquery here, because each SELECT contains the query and the database needs no such view.
    */
   readonly source: string;
   readonly idColumn: string;
