@@ -15,7 +15,8 @@ import { IdempotencyInProgressError, IdempotentRequest } from './idempotent-requ
 export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
    * Client ids and idempotency keys of the requests that this process is handling. A second request with the same key is
-   * refused. If another process is handling the first request, a lock in the database leads to the same refusal.
+   * refused. If another process is handling the first request, a lock in the database leads to the same refusal. Within a
+   * process the lock is not enough: the second command would wait in the queue for the first one, and be replayed.
    */
   private readonly running = new Set<string>();
 
