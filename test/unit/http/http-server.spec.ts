@@ -24,9 +24,12 @@ it('The service does not start with an operation that declares no access rule', 
   const app = compiled.createNestApplication<NestFastifyApplication>(
     createHttpAdapter(settings, createLogger('silent', new WatchedLog())),
   );
-  configureHttp(app, settings);
-  await expect(app.init()).rejects.toThrow(
-    'GET /undeclared has no access rule. Decorate the controller with @ScopeByMethod()',
-  );
-  await app.close();
+  try {
+    configureHttp(app, settings);
+    await expect(app.init()).rejects.toThrow(
+      'GET /undeclared has no access rule. Decorate the controller with @ScopeByMethod()',
+    );
+  } finally {
+    await app.close();
+  }
 });
