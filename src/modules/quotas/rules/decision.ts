@@ -23,7 +23,7 @@ export interface QuotaState {
   now: number;
 }
 
-/** The decision on a request, with the counts after the decision. Times are in unix milliseconds. */
+/** The result of a `Step`, with the counts after this step. Times are in unix milliseconds. */
 export interface Decision {
   outcome: Outcome;
   /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */
