@@ -61,7 +61,7 @@ export class ErrorFilter implements ExceptionFilter {
       // failure of the service instead of an error of the rate limit or of the key.
       const isCounted = request.client !== undefined;
       if (!isCounted && !request.isMalformed && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
-        await this.limiter.count(request);
+        await this.limiter.admit(request);
         assertMayCall(request);
       }
       return unknownPathOrMethod(request) ?? thrown;

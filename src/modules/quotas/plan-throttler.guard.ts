@@ -29,7 +29,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   @Inject() private readonly limiter!: RequestLimiter;
 
   protected override async handleRequest({ context }: ThrottlerRequest): Promise<boolean> {
-    await this.limiter.count(context.switchToHttp().getRequest<FastifyRequest>());
+    await this.limiter.admit(context.switchToHttp().getRequest<FastifyRequest>());
     return true;
   }
 }

@@ -42,7 +42,7 @@ export class RequestLimiter {
    * key (`CountedOnlyWithoutKey`) and this request has one.
    * @throws ApiError 429 or 403 if a limit or a ban refuses the request
    */
-  async count(request: FastifyRequest): Promise<void> {
+  async admit(request: FastifyRequest): Promise<void> {
     const client = await this.identify(request);
     if (client.key !== null && request.routeOptions.config.isCountedOnlyWithoutKey) {
       return;
