@@ -138,8 +138,8 @@ export class EventReader {
     const end = await this.feedEnd(callerId);
     const { position, time, countBefore } = from;
     const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
-    const mayReadThousands = type !== undefined || petId !== undefined;
-    const [row] = await this.database.reads.read({ text: PAGE, values }, callerId, mayReadThousands);
+    const isSlow = type !== undefined || petId !== undefined;
+    const [row] = await this.database.reads.read({ text: PAGE, values }, { callerId, isSlow });
     const [newest, isKnown, events, ...reachedAt] = row!;
     if (isKnown || position === FEED_START.position) {
       const reached = positionOf(reachedAt) ?? from;
@@ -149,20 +149,22 @@ export class EventReader {
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.pageAfter(FEED_START, { type, petId }, most, callerId);
     }
-    const [again] = await this.database.reads.read({ text: BEFORE_LOSS, values: [position, time] }, callerId);
+    const before = { text: BEFORE_LOSS, values: [position, time] };
+    const [again] = await this.database.reads.read(before, { callerId, isSlow: true });
     return { events: [], reached: positionOf(again) ?? FEED_START, hasMore: true, isLost: true };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
     const values = [type ?? null, petId ?? null, most, await this.feedEnd(SERVICE_CALLER_ID)];
-    const rows = await this.database.reads.read({ text: NEWEST, values }, SERVICE_CALLER_ID);
+    const options = { callerId: SERVICE_CALLER_ID, isSlow: true };
+    const rows = await this.database.reads.read({ text: NEWEST, values }, options);
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
   async lastPosition(callerId: number): Promise<FeedPosition> {
     const values = [await this.feedEnd(callerId)];
-    const [row] = await this.database.reads.read({ text: LAST, values }, callerId);
+    const [row] = await this.database.reads.read({ text: LAST, values }, { callerId, isSlow: false });
     return positionOf(row) ?? FEED_START;
   }
 

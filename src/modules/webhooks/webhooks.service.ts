@@ -162,7 +162,7 @@ export class WebhooksService {
         WHERE page.webhook_id = $1 AND page.status = wanted.status ORDER BY page.id DESC LIMIT $3`;
     const wanted = query.status === undefined ? DELIVERY_STATUSES : [query.status];
     const values = [id, after.id || Number.MAX_SAFE_INTEGER, limit + 1, wanted];
-    const stored = await this.database.reads.read({ text, values }, clientId);
+    const stored = await this.database.reads.read({ text, values }, { callerId: clientId, isSlow: false });
     return pageOf(
       stored.map((row) => toDeliveryDto(table.rowOf(row), webhook)),
       limit,

@@ -28,6 +28,13 @@ interface Entry {
   isSlow: boolean;
 }
 
+export interface ReadOptions {
+  /** The caller for which the read is made, or SERVICE_CALLER_ID. */
+  callerId: number;
+  /** True if the statement may scan thousands of rows. Each caller may run one slow statement at a time. */
+  isSlow: boolean;
+}
+
 /** Reads that waited at the same time and get their results from one execution of a statement. */
 interface Group {
   entries: (Entry & Waiting)[];
@@ -62,11 +69,9 @@ export class Reads {
   /**
    * Runs a statement. If several callers request the same text with the same values, the statement is executed once,
    * and all these callers get its rows.
-   * @param callerId the caller for which the read is made, or SERVICE_CALLER_ID
-   * @param isSlow true if the read may scan thousands of rows; each caller may run one slow read at a time
    * @throws the driver's error; OverloadedError if the queue is full or the read has waited for five seconds
    */
-  read(statement: Statement, callerId: number, isSlow = false): Promise<StoredRow[]> {
+  read(statement: Statement, { callerId, isSlow }: ReadOptions): Promise<StoredRow[]> {
     const read: SharedRead<unknown, unknown> = {
       statementFor: () => statement,
       resultsOf: (rows) => [rows],

@@ -89,7 +89,8 @@ describe('reads', () => {
 
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const one = (values: number[], callerId: number) => reads.read({ text: 'page', values }, callerId);
+    const one = (values: number[], callerId: number) =>
+      reads.read({ text: 'page', values }, { callerId, isSlow: false });
     const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
@@ -100,7 +101,7 @@ describe('reads', () => {
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, callerId: number) => reads.read({ text }, callerId, true);
+    const slow = (text: string, callerId: number) => reads.read({ text }, { callerId, isSlow: true });
     const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);
