@@ -164,6 +164,12 @@ module.exports = {
       to: { path: '^(src|libs)/', pathNot: '^(src/modules/(quotas/rules/|auth/index)|libs/clock/)' },
     },
     {
+      name: 'The rules of quotas import only types of auth',
+      severity: 'error',
+      from: { path: '^src/modules/quotas/rules/' },
+      to: { path: '^src/modules/auth/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'http does not import the application',
       severity: 'error',
       from: { path: '^src/http/' },

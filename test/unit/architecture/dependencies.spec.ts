@@ -81,6 +81,9 @@ const PLANTED = [
     'The rules of quotas import only each other, the clock and a type of auth': {
       'quotas/rules/a': '../counters/quota-counters',
     },
+    'The rules of quotas import only types of auth': {
+      'quotas/rules/b': `import { SCOPES } from '../../auth';`,
+    },
     'Every import can be resolved': { 'src/e': '#libs/http/src/errors' },
     'Domain rules import neither Nest nor TypeORM': {
       'pets/pet-status': '@nestjs/throttler',
