@@ -16,6 +16,7 @@ import {
   untilInterrupted,
   wholeNumber,
 } from '#libs/command-line';
+import { SERVICE_CALLER_ID } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { RunningService } from '../../running-service';
@@ -125,7 +126,8 @@ export class WebhooksCommand extends CommandGroup {
   })
   async test(id: number, options: OutputOptions): Promise<void> {
     const { clientId } = (await this.existing(id)).webhook;
-    const { id: deliveryId, eventId } = await this.webhooks.test(id, { callerId: clientId });
+    const source = { callerId: SERVICE_CALLER_ID };
+    const { id: deliveryId, eventId } = await this.webhooks.test(id, clientId, source);
     const isPaused = (await this.endOfPause(id)) > Date.now() + TEST_MS;
     const attempt = isPaused ? undefined : await this.attemptOf(deliveryId);
     const { responseStatus: status, error } = attempt ?? { error: await this.reasonUnsent(id) };

@@ -84,8 +84,12 @@ export class WebhooksController {
     errors: [TooManyWebhooksError, WebhookUrlNotAllowedError],
     callbacks: CALLBACKS,
   })
-  create(@Body() body: NewWebhookDto, @Source() source: CommandSource): Promise<WebhookWithSecretDto> {
-    return this.webhooks.create(body, source);
+  create(
+    @Body() body: NewWebhookDto,
+    @ClientId() clientId: number,
+    @Source() source: CommandSource,
+  ): Promise<WebhookWithSecretDto> {
+    return this.webhooks.create(body, clientId, source);
   }
 
   @Get(':webhookId')
@@ -116,9 +120,10 @@ export class WebhooksController {
   update(
     @WebhookId() id: number,
     @Body() body: WebhookPatchDto,
+    @ClientId() clientId: number,
     @Source() source: CommandSource,
   ): Promise<WebhookDto> {
-    return this.webhooks.update(id, body, source);
+    return this.webhooks.update(id, body, clientId, source);
   }
 
   @Delete(':webhookId')
@@ -128,8 +133,12 @@ export class WebhooksController {
     description: 'Deletes a webhook and its deliveries. Nothing more is sent to its URL.',
     errors: [WebhookNotFoundError],
   })
-  delete(@WebhookId() id: number, @Source() source: CommandSource): Promise<void> {
-    return this.webhooks.remove(id, source);
+  delete(
+    @WebhookId() id: number,
+    @ClientId() clientId: number,
+    @Source() source: CommandSource,
+  ): Promise<void> {
+    return this.webhooks.remove(id, clientId, source);
   }
 
   @Post(':webhookId/secret')
@@ -146,8 +155,12 @@ export class WebhooksController {
     },
     errors: [WebhookNotFoundError, TooManySecretsError],
   })
-  rotate(@WebhookId() id: number, @Source() source: CommandSource): Promise<WebhookWithSecretDto> {
-    return this.webhooks.rotate(id, source);
+  rotate(
+    @WebhookId() id: number,
+    @ClientId() clientId: number,
+    @Source() source: CommandSource,
+  ): Promise<WebhookWithSecretDto> {
+    return this.webhooks.rotate(id, clientId, source);
   }
 
   @Post(':webhookId/test')
@@ -159,8 +172,12 @@ export class WebhooksController {
     response: { status: 202, description: 'The event will be sent.', body: DeliveryDto, example: DUE },
     errors: [WebhookNotFoundError, WebhookDisabledError],
   })
-  test(@WebhookId() id: number, @Source() source: CommandSource): Promise<DeliveryDto> {
-    return this.webhooks.test(id, source);
+  test(
+    @WebhookId() id: number,
+    @ClientId() clientId: number,
+    @Source() source: CommandSource,
+  ): Promise<DeliveryDto> {
+    return this.webhooks.test(id, clientId, source);
   }
 
   @Get(':webhookId/deliveries')
@@ -191,9 +208,10 @@ export class WebhooksController {
   retry(
     @WebhookId() id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
+    @ClientId() clientId: number,
     @Source() source: CommandSource,
   ): Promise<DeliveryDto> {
-    return this.webhooks.retry(id, deliveryId, source);
+    return this.webhooks.retry(id, deliveryId, clientId, source);
   }
 }
 

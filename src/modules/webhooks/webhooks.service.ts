@@ -63,7 +63,7 @@ export class WebhooksService {
   ) {}
 
   async list(query: PageQuery, clientId: number): Promise<Page<WebhookDto>> {
-    return this.pages.read(rangeOf(query), clientId, clientId);
+    return this.pages.read(rangeOf(query), { clientId }, clientId);
   }
 
   async get(id: number, clientId: number): Promise<WebhookDto> {
@@ -71,8 +71,7 @@ export class WebhooksService {
   }
 
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
-  create(body: NewWebhookDto, source: CommandSource): Promise<WebhookWithSecretDto> {
-    const { callerId: clientId } = source;
+  create(body: NewWebhookDto, clientId: number, source: CommandSource): Promise<WebhookWithSecretDto> {
     const created = this.commands.execute(source, {
       needs: [ClientRows.needOf(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
       decide: (state): WebhookWithSecretDto => {
@@ -106,8 +105,8 @@ export class WebhooksService {
     return this.withDecryptedSecret(created);
   }
 
-  update(id: number, patch: WebhookPatchDto, source: CommandSource): Promise<WebhookDto> {
-    return this.change(id, source, [], (webhook, state) => {
+  update(id: number, patch: WebhookPatchDto, clientId: number, source: CommandSource): Promise<WebhookDto> {
+    return this.change(id, clientId, source, [], (webhook, state) => {
       source.assertPrecondition?.(toWebhookDto(webhook));
       this.assertAllowed(patch.url);
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
@@ -124,19 +123,19 @@ export class WebhooksService {
     });
   }
 
-  remove(id: number, source: CommandSource): Promise<void> {
+  remove(id: number, clientId: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
       needs: [{ entity: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
-        const webhook = owned(state.find(Webhook, id), id, source.callerId);
+        const webhook = owned(state.find(Webhook, id), id, clientId);
         source.assertPrecondition?.(toWebhookDto(webhook));
         state.delete(Webhook, id);
       },
     });
   }
 
-  rotate(id: number, source: CommandSource): Promise<WebhookWithSecretDto> {
-    const rotated = this.change(id, source, [], (webhook, state) => {
+  rotate(id: number, clientId: number, source: CommandSource): Promise<WebhookWithSecretDto> {
+    const rotated = this.change(id, clientId, source, [], (webhook, state) => {
       const valid = validSecrets(webhook.secrets, state.now);
       if (valid.length >= MAX_SECRETS) {
         throw new TooManySecretsError(valid.at(-1)!.until!);
@@ -169,8 +168,8 @@ export class WebhooksService {
     );
   }
 
-  test(webhookId: number, source: CommandSource): Promise<DeliveryDto> {
-    return this.change(webhookId, source, [{ newId: WebhookDelivery }], (webhook, state) => {
+  test(webhookId: number, clientId: number, source: CommandSource): Promise<DeliveryDto> {
+    return this.change(webhookId, clientId, source, [{ newId: WebhookDelivery }], (webhook, state) => {
       if (!webhook.enabled) {
         throw new WebhookDisabledError(webhookId);
       }
@@ -193,9 +192,14 @@ export class WebhooksService {
     });
   }
 
-  retry(webhookId: number, deliveryId: number, source: CommandSource): Promise<DeliveryDto> {
+  retry(
+    webhookId: number,
+    deliveryId: number,
+    clientId: number,
+    source: CommandSource,
+  ): Promise<DeliveryDto> {
     const row: Need = { entity: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    return this.change(webhookId, source, [row], (webhook, state) => {
+    return this.change(webhookId, clientId, source, [row], (webhook, state) => {
       const delivery = state.find(WebhookDelivery, deliveryId);
       if (delivery?.webhookId !== webhookId) {
         throw new DeliveryNotFoundError(deliveryId);
@@ -209,13 +213,14 @@ export class WebhooksService {
 
   private change<Result>(
     id: number,
+    clientId: number,
     source: CommandSource,
     needs: Need[],
     decide: (webhook: Webhook, state: State) => Result,
   ): Promise<Result> {
     return this.commands.execute(source, {
       needs: [{ entity: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
-      decide: (state) => decide(owned(state.find(Webhook, id), id, source.callerId), state),
+      decide: (state) => decide(owned(state.find(Webhook, id), id, clientId), state),
     });
   }
 
@@ -242,7 +247,7 @@ export class WebhooksService {
   }
 }
 
-const selectWebhooksOf: Select<number> = (clientId, parameter) => ({
+const selectWebhooksOf: Select<{ clientId: number }> = ({ clientId }, parameter) => ({
   conditions: [`client_id = ${parameter(clientId, 'bigint')}`],
 });
 

@@ -117,14 +117,16 @@ it.each([
   async (_what, table, lock, expected) => {
     const { pool } = service.database;
     const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
-    const source: CommandSource = { callerId: rows[0]!.id };
+    const clientId = rows[0]!.id;
+    const source: CommandSource = { callerId: clientId };
     const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
     const url = 'https://shop.example/';
     const pet = await arrange.pet();
-    const webhook = await webhooks.create({ url, enabled: false }, source);
+    const createWebhook = () => webhooks.create({ url, enabled: false }, clientId, source);
+    const webhook = await createWebhook();
     const [id, command] = {
-      clients: [source.callerId, () => webhooks.create({ url, enabled: false }, source)],
-      webhooks: [webhook.id, () => webhooks.remove(webhook.id, source)],
+      clients: [clientId, createWebhook],
+      webhooks: [webhook.id, () => webhooks.remove(webhook.id, clientId, source)],
       pets: [pet.id, () => categories.delete(pet.categoryId, source)],
       inventory: [pet.id, () => service.app.get(OrdersService).place({ petId: pet.id }, source)],
     }[table]! as [number, () => Promise<unknown>];
