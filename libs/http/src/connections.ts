@@ -65,7 +65,10 @@ export class Connections {
   readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
   onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
-  /** The number of requests beyond MAX_WAITING_OF_PACKET in a second of `performance.now()`. */
+  /**
+   * The number of requests beyond MAX_WAITING_OF_PACKET in the current second. A second begins when `performance.now()`
+   * reaches a whole second, not with the first such request, so twice the maximum may wait within 1,000 ms.
+   */
   private more = { second: 0, count: 0 };
 
   /**

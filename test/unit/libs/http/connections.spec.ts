@@ -44,6 +44,7 @@ afterEach(() => {
   opened.forEach((connection) => connection.close());
   server.close();
   server.closeAllConnections();
+  jest.restoreAllMocks();
   jest.useRealTimers();
 });
 
@@ -117,18 +118,27 @@ describe('Pipelined requests', () => {
     }
   });
 
-  it('are ignored beyond 128 of a packet if thousands arrive in a second', async () => {
-    const connection = await open();
-    const refused = once(server, 'clientError') as Promise<[Error]>;
-    connections.maxMoreInSecond = 0;
-    connection.write(GET.repeat(200));
-    expect((await refused)[0].message).toContain(
-      'Send at most 128 requests before the first response arrives.',
-    );
-    server.on('asked', () => pending.at(-1)!.end(`${pending.length}`));
-    pending[0]!.end('1');
-    for (let index = 1; index <= 129; index += 1) {
-      expect((await connection.answer()).text).toBe(`${index}`);
+  it('are ignored beyond 128 of a packet if too many of all connections arrive in a second', async () => {
+    connections.maxMoreInSecond = 100;
+    const now = jest.spyOn(performance, 'now');
+    let refusals = 0;
+    server.on('clientError', () => (refusals += 1));
+    // The first request of a packet does not wait, 128 others may always wait, and 100 more in each second.
+    for (const [time, sent, answered, refusalsUntilThen] of [
+      [5_000, 300, 1 + 128 + 100, 1],
+      [5_999, 200, 1 + 128, 2],
+      [6_000, 200, 200, 2],
+    ] as const) {
+      now.mockReturnValue(time);
+      const [connection, before] = [await open(), pending.length];
+      await pipeline(connection, sent);
+      for (let index = before; index < before + answered; index += 1) {
+        while (pending.length <= index) await once(server, 'asked');
+        pending[index]!.end(`${index}`);
+        expect((await connection.answer()).text).toBe(`${index}`);
+      }
+      await new Promise(setImmediate);
+      expect([time, pending.length - before, refusals]).toEqual([time, answered, refusalsUntilThen]);
     }
   });
 });
