@@ -38,8 +38,8 @@ export class RequestLimiter {
   ) {}
 
   /**
-   * Identifies the client of a request, and counts the request unless the operation counts only requests without a valid
-   * key (`CountedOnlyWithoutKey`) and this request has one.
+   * Identifies the client of a request, and counts the request. An operation with `CountedOnlyWithoutKey` is an exception:
+   * its requests with a valid key are not counted.
    * @throws ApiError 429 or 403 if a limit or a ban refuses the request
    */
   async admit(request: FastifyRequest): Promise<void> {
