@@ -191,7 +191,8 @@ function loadOf<Key, Result>(
 function awaitedOf(command: Command, state: State): RowNeed[] {
   const rows = command.needs.filter(isRow);
   const held = rows.findIndex((need) => !state.has(need));
-  return command.needsNoRows?.(state) ? [] : rows.slice(0, held + 1);
+  const isReady = held === -1 || command.needsNoRows?.(state) === true;
+  return isReady ? [] : rows.slice(0, held + 1);
 }
 
 /**
