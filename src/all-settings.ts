@@ -1,8 +1,8 @@
 import { DEPRECATION_VARIABLES } from './modules/deprecations/settings';
 import { QUOTA_VARIABLES } from './modules/quotas/settings';
 import { WEBHOOK_VARIABLES } from './modules/webhooks/settings';
-import { type Environment, type Values, valuesIn } from './runtime/environment';
-import { COMMON_VARIABLES, reconciled } from './settings';
+import { type Environment, type Values, valuesIn } from './settings/environment';
+import { COMMON_VARIABLES, reconciled } from './settings/settings';
 
 const VARIABLES = {
   ...COMMON_VARIABLES,

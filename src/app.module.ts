@@ -17,7 +17,7 @@ import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
 import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
 import { SeedService } from './runtime/seed';
-import { SETTINGS } from './settings';
+import { SETTINGS } from './settings/settings';
 
 /**
  * The stages of every request, in this order. A request without a route or with an unreadable body skips the other

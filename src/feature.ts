@@ -4,7 +4,7 @@ import type { SchemaObject } from '@nestjs/swagger';
 import type { CommandRunner } from 'nest-commander';
 import type { Registry } from 'prom-client';
 import type { Entity, ExpiredRows, State, Transaction } from '#libs/database';
-import type { Settings } from './settings';
+import type { Settings } from './settings/settings';
 
 /**
  * Everything that a folder of `src/modules` adds to the application. The folder declares all of this itself, so that a

@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { describeFailure, failureSettings } from '#libs/messages';
 import { readSettings, settingNames } from './all-settings';
-import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './runtime/environment';
+import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './settings/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 
 const signals = listenToStopSignals();

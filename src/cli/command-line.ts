@@ -13,7 +13,7 @@ import {
 import { UsageError, failureSettings } from '#libs/messages';
 import { settingNames } from '../all-settings';
 import { PETSTORE, VERSION } from '../program';
-import { isValidUtf8, loadEnvironmentFile } from '../runtime/environment';
+import { isValidUtf8, loadEnvironmentFile } from '../settings/environment';
 import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
 import { CliModule, SETTINGS_HELP } from './cli.module';

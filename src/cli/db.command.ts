@@ -28,7 +28,7 @@ import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../program';
 import { migrateToNewest, withConnection } from '../runtime/data-source';
-import { databaseUrl } from '../runtime/database-url';
+import { databaseUrl } from '../settings/database-url';
 import { SeedService } from '../runtime/seed';
 import { openStore } from './store';
 

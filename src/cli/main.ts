@@ -1,4 +1,4 @@
-import { removeDriverVariables } from '../runtime/environment';
+import { removeDriverVariables } from '../settings/environment';
 import { listenToStopSignals } from '../runtime/stop-signals';
 
 const signals = listenToStopSignals();

@@ -9,9 +9,9 @@ import { redisStatus } from '../modules/quotas';
 import { PETSTORE, VERSION } from '../program';
 import { withConnection } from '../runtime/data-source';
 import { findEmbedded, missingDatabase } from '../runtime/open-database';
-import { locationOf } from '../runtime/database-url';
+import { locationOf } from '../settings/database-url';
 import { type Instance, instancesOn } from '../runtime/presence';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 
 type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 

@@ -16,7 +16,7 @@ import {
   type Refusal,
 } from '#libs/http';
 import { RequestLimiter, countedAddress } from '../modules/quotas';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 import { answerPreflight, isPreflight, originHeaders } from './cors';
 import { withoutDigest } from './document/served-content';
 import { commonHeaders } from './response-headers';

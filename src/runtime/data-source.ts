@@ -14,7 +14,7 @@ import { MovableStore1797100000000 } from '../migrations/1797100000000-movable-s
 import { StoreIdentity1797200000000 } from '../migrations/1797200000000-store-identity';
 import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
-import { timeIn, withoutStatementTimeout } from './database-url';
+import { timeIn, withoutStatementTimeout } from '../settings/database-url';
 
 /** Timeouts in milliseconds: to run a statement, and to get a connection. A request that exceeds one of these gets a 503. */
 const STATEMENT_TIMEOUT_MS = 10_000;

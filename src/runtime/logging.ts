@@ -5,7 +5,7 @@ import { format } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { loggableError } from '#libs/database';
-import type { LogLevel } from '../settings';
+import type { LogLevel } from '../settings/settings';
 
 /** The log is written when this many bytes are buffered, or every WRITE_MS milliseconds. */
 const WRITE_BYTES = 8_192;

@@ -29,7 +29,7 @@ import {
   assertReadable,
 } from '#libs/http';
 import { FEATURES } from '../features';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 import { METRICS_ADDRESS, explainAddress } from './failures';
 import { Readiness } from './health';
 import { lostLogLines } from './logging';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type FoundData, findData, reasonUnavailable, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import { StartError } from '#libs/messages';
 import { PETSTORE } from '../program';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 
 const EMBEDDED_NAME = 'petstore';
 

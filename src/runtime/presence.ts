@@ -6,7 +6,7 @@ import { RepeatingTask } from '#libs/background';
 import { Database, type ExpiredRows } from '#libs/database';
 import { QuotaCounters } from '../modules/quotas';
 import { VERSION } from '../program';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 import { withConnection } from './data-source';
 import { findEmbedded } from './open-database';
 

@@ -19,7 +19,7 @@ import { serveDocument } from '../http/document/serve-document';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
 import { callInterceptorsDirectly } from '../http/response.interceptor';
 import { EventTail } from '../modules/events';
-import type { Settings } from '../settings';
+import type { Settings } from '../settings/settings';
 import { announce } from './announcement';
 import { type AddressVariables, METRICS_ADDRESS, SERVICE_ADDRESS, explainAddress } from './failures';
 import { Readiness } from './health';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentError } from '../../src/runtime/environment';
+import { EnvironmentError } from '../../src/settings/environment';
 import { type AllSettings, readSettings } from '../../src/all-settings';
 import { useFolder } from '../support/files';
 

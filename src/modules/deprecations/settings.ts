@@ -1,4 +1,4 @@
-import { type Values, oneOf, variable } from '../../runtime/environment';
+import { type Values, oneOf, variable } from '../../settings/environment';
 
 export const DEPRECATION_VARIABLES = {
   afterSunset: variable('AFTER_SUNSET', oneOf(['serve', 'gone']), 'serve'),

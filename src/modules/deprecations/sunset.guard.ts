@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { OperationGoneError } from '#libs/http';
-import { SETTINGS } from '../../settings';
+import { SETTINGS } from '../../settings/settings';
 import { DeprecatedCalls } from './deprecated-calls';
 import type { DeprecationSettings } from './settings';
 

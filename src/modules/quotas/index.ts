@@ -4,7 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '#libs/clock';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
-import { SETTINGS } from '../../settings';
+import { SETTINGS } from '../../settings/settings';
 import { AccountController } from './account.controller';
 import { PlanThrottlerGuard } from './plan-throttler.guard';
 import { countDecisions } from './quota-metrics';

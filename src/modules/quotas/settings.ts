@@ -1,4 +1,4 @@
-import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../runtime/environment';
+import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../settings/environment';
 
 /**
  * Matches only URLs with parts that this service supports. With other parts, an operator would expect something that does

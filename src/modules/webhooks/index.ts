@@ -5,7 +5,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Gauge, type Registry } from 'prom-client';
 import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
-import { SETTINGS } from '../../settings';
+import { SETTINGS } from '../../settings/settings';
 import { AddressPolicy } from './delivery/address-policy';
 import { DeliveryQueue, WEBHOOK_SOCKETS } from './delivery/delivery-queue';
 import { foundByDeliveries } from './delivery/delivery-statements';

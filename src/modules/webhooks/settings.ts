@@ -1,5 +1,5 @@
-import { type Values, networks, readerFor, variable } from '../../runtime/environment';
-import type { Settings } from '../../settings';
+import { type Values, networks, readerFor, variable } from '../../settings/environment';
+import type { Settings } from '../../settings/settings';
 
 export const WEBHOOK_KEY_BYTES = 32;
 

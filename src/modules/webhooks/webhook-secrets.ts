@@ -8,7 +8,7 @@ import { Repository } from 'typeorm';
 import { UnavailableError } from '#libs/http';
 import { OperatorError, StartError } from '#libs/messages';
 import type { CompanionFile } from '../../feature';
-import { SETTINGS } from '../../settings';
+import { SETTINGS } from '../../settings/settings';
 import { WEBHOOK_KEY_BYTES, type WebhookSettings, webhookKeyIn } from './settings';
 import { type StoredSecret, Webhook } from './webhook.entity';
 

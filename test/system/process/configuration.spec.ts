@@ -4,7 +4,7 @@ import { chownSync, existsSync, lchownSync, symlinkSync, writeFileSync } from 'n
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { loadEnvironmentFile } from '../../../src/runtime/environment';
+import { loadEnvironmentFile } from '../../../src/settings/environment';
 import { complaint, petstore } from '../../support/command-line';
 import { listen, until } from '../../support/eventually';
 import { WITHOUT_EFFECT } from '../../support/libpq';

@@ -18,11 +18,11 @@ const OF_MODULES = forbidden.flatMap(({ name }): [rule: string, files: Record<st
 const PLANTED = [
   ...OF_MODULES,
   ...Object.entries<Record<string, string>>({
-    'Libraries import only from below': { 'libs/http/src/b': '../../../src/settings' },
+    'Libraries import only from below': { 'libs/http/src/b': '../../../src/settings/settings' },
     'The settings and the type of a feature import only from below': {
-      'src/settings': './migrations/1797000000000-schema',
+      'src/settings/settings': '../migrations/1797000000000-schema',
       'src/feature': `import type { Schema1797000000000 } from './migrations/1797000000000-schema';`,
-      'src/runtime/environment': `const later = import('./stop-signals.js');`,
+      'src/settings/environment': `const later = import('../runtime/stop-signals.js');`,
     },
     'Modules and migrations import only from below': {
       'pets/d': '../../http/error.filter',
@@ -72,7 +72,7 @@ const PLANTED = [
       'libs/http/src/d': `import type { E } from './e';`,
       'pets/h': `const later = import('./i.js');`,
     },
-    'Migrations import only each other': { 'src/migrations/a': '../settings' },
+    'Migrations import only each other': { 'src/migrations/a': '../settings/settings' },
     'Commands are loaded on demand': { 'quotas/b': './keys.command' },
     'http does not import the application': { 'src/http/c': '../app.module' },
     'The counters of quotas import only its rules and entities': {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { databaseUrl } from './runtime/database-url';
+import { databaseUrl } from './database-url';
 import {
   type Environment,
   EnvironmentError,
@@ -14,7 +14,7 @@ import {
   readerFor,
   textIn,
   variable,
-} from './runtime/environment';
+} from './environment';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
