@@ -9,7 +9,7 @@ const { join } = require('node:path');
 /** From the ground up. A file imports only from its own floor and from those below. */
 const FLOORS = [
   ['Libraries', '^libs/'],
-  ['The settings and the type of a feature', '^src/(settings/|(feature|program|running-service)\\.ts$)'],
+  ['The settings and the type of a feature', '^src/(settings/|(feature|program)\\.ts$)'],
   ['Modules and migrations', '^src/(modules|migrations)/'],
   [
     'The pipeline and its parts',

@@ -13,7 +13,7 @@ import { UsageError } from '#libs/messages';
 import { type AllSettings, readSettings } from '../all-settings';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
-import { RunningService } from '../running-service';
+import { RunningService } from '../settings/running-service';
 import { VERSION } from '../program';
 import { serviceAddress } from '../runtime/presence';
 import { CompletionCommand } from './completion.command';

@@ -19,7 +19,7 @@ import {
 import { SERVICE_CALLER_ID } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { RunningService } from '../../running-service';
+import { RunningService } from '../../settings/running-service';
 import { ClientsService } from '../auth';
 import { LISTEN, type ListenOptions, listen } from './listen.command';
 import { WebhookAdministrationService, type WebhookOverview } from './webhook-administration.service';

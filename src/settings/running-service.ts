@@ -1,5 +1,5 @@
 import { OperatorError, UsageError } from '#libs/messages';
-import { PETSTORE } from './program';
+import { PETSTORE } from '../program';
 
 /** Finds the service that a command calls unless `--url` is given. The command line implements this class. */
 export abstract class RunningService {
