@@ -13,7 +13,7 @@ const FLOORS = [
   ['Modules and migrations', '^src/(modules|migrations)/'],
   [
     'The pipeline and its parts',
-    '^src/(http/|(all-settings|features|app\\.module|runtime/(data-source|health|open-database|presence|seed))\\.ts$)',
+    '^src/((http|store)/|(all-settings|features|app\\.module|runtime/health)\\.ts$)',
   ],
   ['The other parts of the runtime', '^src/runtime/'],
   ['The programs', '^src/(cli/|main\\.ts$)'],

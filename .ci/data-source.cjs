@@ -4,7 +4,7 @@
 // docs/development/how-to.md says how a migration is generated.
 require('reflect-metadata');
 const { DataSource, getMetadataArgsStorage } = require('typeorm');
-const { dataSourceOptions } = require('../dist/src/runtime/data-source.js');
+const { dataSourceOptions } = require('../dist/src/store/data-source.js');
 
 require('../dist/src/features.js');
 

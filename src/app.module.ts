@@ -13,11 +13,11 @@ import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
-import { connectAndMigrate, dataSourceOptions } from './runtime/data-source';
 import { HealthController, Readiness } from './runtime/health';
-import { EXPIRED_INSTANCES, Presence } from './runtime/presence';
-import { SeedService } from './runtime/seed';
 import { SETTINGS } from './settings/settings';
+import { connectAndMigrate, dataSourceOptions } from './store/data-source';
+import { EXPIRED_INSTANCES, Presence } from './store/presence';
+import { SeedService } from './store/seed';
 
 /**
  * The stages of every request, in this order. A request without a route or with an unreadable body skips the other

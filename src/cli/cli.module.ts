@@ -15,7 +15,7 @@ import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
 import { RunningService } from '../settings/running-service';
 import { VERSION } from '../program';
-import { serviceAddress } from '../runtime/presence';
+import { serviceAddress } from '../store/presence';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';

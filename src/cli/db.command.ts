@@ -27,9 +27,9 @@ import { readSettings } from '../all-settings';
 import { FEATURES } from '../features';
 import { QuotasService } from '../modules/quotas';
 import { PETSTORE } from '../program';
-import { migrateToNewest, withConnection } from '../runtime/data-source';
 import { databaseUrl } from '../settings/database-url';
-import { SeedService } from '../runtime/seed';
+import { migrateToNewest, withConnection } from '../store/data-source';
+import { SeedService } from '../store/seed';
 import { openStore } from './store';
 
 /** Tables that are not copied, because their rows describe only the source: its running instances and its identity. */

@@ -7,11 +7,11 @@ import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
 import { redisStatus } from '../modules/quotas';
 import { PETSTORE, VERSION } from '../program';
-import { withConnection } from '../runtime/data-source';
-import { findEmbedded, missingDatabase } from '../runtime/open-database';
 import { locationOf } from '../settings/database-url';
-import { type Instance, instancesOn } from '../runtime/presence';
 import type { Settings } from '../settings/settings';
+import { withConnection } from '../store/data-source';
+import { findEmbedded, missingDatabase } from '../store/open-database';
+import { type Instance, instancesOn } from '../store/presence';
 
 type RedisStatus = Awaited<ReturnType<typeof redisStatus>>;
 

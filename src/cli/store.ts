@@ -5,8 +5,8 @@ import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
 import { PETSTORE } from '../program';
-import { COMMAND_POOL, dataSourceOptions, migrateToNewest } from '../runtime/data-source';
-import { type OpenDatabase, openDatabase } from '../runtime/open-database';
+import { COMMAND_POOL, dataSourceOptions, migrateToNewest } from '../store/data-source';
+import { type OpenDatabase, openDatabase } from '../store/open-database';
 
 const opened: Promise<OpenDatabase>[] = [];
 

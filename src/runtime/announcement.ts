@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { PETSTORE } from '../program';
-import { DEMO_CLIENT, type Seeded } from './seed';
+import { DEMO_CLIENT, type Seeded } from '../store/seed';
 
 /**
  * Says that the service is ready. An operator at a terminal sees several lines. If the output is no terminal, one line

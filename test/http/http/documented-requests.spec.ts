@@ -1,4 +1,4 @@
-import { SeedService } from '../../../src/runtime/seed';
+import { SeedService } from '../../../src/store/seed';
 import { type Operation, bodyOf, examplesIn, operationsOf, plain } from '../../support/document';
 import { useService, useStore } from '../../support/use-service';
 

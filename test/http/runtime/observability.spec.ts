@@ -5,7 +5,7 @@ import { requestIdOf } from '../../../src/http/http-server';
 import { DeliveryQueue } from '../../../src/modules/webhooks/delivery/delivery-queue';
 import { createLogger } from '../../../src/runtime/logging';
 import { announce } from '../../../src/runtime/announcement';
-import { seedFirstRun } from '../../../src/runtime/seed';
+import { seedFirstRun } from '../../../src/store/seed';
 import { aPet } from '../../support/builders';
 import { eventually, until } from '../../support/eventually';
 import { read } from '../../support/files';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type * as EmbeddedPostgresLibrary from '#libs/embedded-postgres';
-import type * as DataSourceFile from '../../../src/runtime/data-source';
+import type * as DataSourceFile from '../../../src/store/data-source';
 import { install, installed } from '../installation';
 import { query } from '../query';
 
@@ -17,8 +17,7 @@ export default async function start(): Promise<void> {
   }
   await install();
   const { startEmbeddedPostgres } = installed<typeof EmbeddedPostgresLibrary>('libs/embedded-postgres/src');
-  const { connectAndMigrate, dataSourceOptions } =
-    installed<typeof DataSourceFile>('src/runtime/data-source');
+  const { connectAndMigrate, dataSourceOptions } = installed<typeof DataSourceFile>('src/store/data-source');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'petstore-test-'));
   const postgres = await startEmbeddedPostgres({
     dataDirectory,

@@ -4,7 +4,7 @@ import { writeFileSync, chownSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import { DataSource } from 'typeorm';
 import { Database, isDatabaseUnavailable } from '#libs/database';
-import { dataSourceOptions, migrateToNewest } from '../../../src/runtime/data-source';
+import { dataSourceOptions, migrateToNewest } from '../../../src/store/data-source';
 import { unlimitedKey } from '../../support/command-line';
 import { letOthersRead, responds } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';

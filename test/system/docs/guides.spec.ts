@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { GUIDES } from '../../../src/http/document/guides';
-import { SeedService } from '../../../src/runtime/seed';
+import { SeedService } from '../../../src/store/seed';
 import { listen } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';

@@ -27,12 +27,12 @@ const PLANTED = [
     'Modules and migrations import only from below': {
       'pets/d': '../../http/error.filter',
       'pets/e.command': '../../cli/store',
-      'pets/f': '../../runtime/data-source',
+      'pets/f': '../../store/data-source',
       'pets/g': `import type { FEATURES } from '../../features';`,
     },
     'The pipeline and its parts import only from below': {
       'src/http/b': '../runtime/serve',
-      'src/runtime/seed': `import type { Failure } from './failures';`,
+      'src/store/seed': `import type { Failure } from '../runtime/failures';`,
     },
     'The other parts of the runtime import only from below': {
       'src/runtime/b': '../cli/store',

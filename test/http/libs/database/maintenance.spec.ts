@@ -6,7 +6,7 @@ import { Database, type ExpiredRows, Retention, olderThan, copyDatabase } from '
 import { type TestDatabase, createTestDatabase, useDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
 import { lockWaits, whileHeld } from '../../../support/while-locked';
-import { MIGRATIONS, administrationOptions } from '../../../../src/runtime/data-source';
+import { MIGRATIONS, administrationOptions } from '../../../../src/store/data-source';
 
 describe('Retention', () => {
   let dataSource: DataSource;

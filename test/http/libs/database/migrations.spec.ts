@@ -1,7 +1,7 @@
 import { DataSource, type DataSourceOptions, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { PoolClient } from 'pg';
 import { MigrationLockError, migrate } from '#libs/database';
-import { administrationOptions } from '../../../../src/runtime/data-source';
+import { administrationOptions } from '../../../../src/store/data-source';
 import { type TestDatabase, createTestDatabase } from '../../../support/test-database';
 
 const PATIENT = { lockMs: 100, attempts: 600 };

@@ -1,6 +1,6 @@
 import { ClientsService } from '../../../../src/modules/auth';
 import { QuotasService } from '../../../../src/modules/quotas';
-import { DEMO_CLIENT, SeedService } from '../../../../src/runtime/seed';
+import { DEMO_CLIENT, SeedService } from '../../../../src/store/seed';
 import { without } from '../../../support/limits';
 import { useService } from '../../../support/use-service';
 import { type RecordedEntry, auditEntries } from '../../../support/audit';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ExportCatalogue, ImportCatalogue } from '../../../../src/modules/catalogue';
 import type { ImportOutcome } from '../../../../src/modules/catalogue/import-catalogue';
-import { SeedService } from '../../../../src/runtime/seed';
+import { SeedService } from '../../../../src/store/seed';
 import { until } from '../../../support/eventually';
 import { startService } from '../../../support/service';
 import { TcpProxy } from '../../../support/tcp-proxy';

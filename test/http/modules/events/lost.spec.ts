@@ -4,7 +4,7 @@ import { type Pet, aPet, Arrange } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore, useInstances } from '../../../support/use-service';
 import { type Event, Follower } from './support/feed';
-import { migrateToNewest } from '../../../../src/runtime/data-source';
+import { migrateToNewest } from '../../../../src/store/data-source';
 import { query } from '../../../support/query';
 import { useDatabase } from '../../../support/test-database';
 import { whileHeld } from '../../../support/while-locked';

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
 import type * as Client from '#libs/client';
-import { SeedService } from '../../../../src/runtime/seed';
+import { SeedService } from '../../../../src/store/seed';
 import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT, read, readJson, useFolder } from '../../../support/files';
 import { fileIn } from '../../../support/guides';

@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { describeFailure, failureSettings } from '#libs/messages';
-import { migrateToNewest, MIGRATIONS, administrationOptions } from '../../../src/runtime/data-source';
+import { migrateToNewest, MIGRATIONS, administrationOptions } from '../../../src/store/data-source';
 import { explain } from '../../../src/runtime/failures';
 import { aPet } from '../../support/builders';
 import { filesOf } from '../../support/files';
