@@ -11,11 +11,8 @@ const FLOORS = [
   ['Libraries', '^libs/'],
   ['The settings and the type of a feature', '^src/(settings/|(feature|program)\\.ts$)'],
   ['Modules and migrations', '^src/(modules|migrations)/'],
-  [
-    'The pipeline and its parts',
-    '^src/((http|store)/|(all-settings|features|app\\.module|runtime/health)\\.ts$)',
-  ],
-  ['The other parts of the runtime', '^src/runtime/'],
+  ['The pipeline and its parts', '^src/((store|http)/|(all-settings|features|app\\.module)\\.ts$)'],
+  ['Files of the runtime', '^src/runtime/'],
   ['The programs', '^src/(cli/|main\\.ts$)'],
 ];
 

@@ -29,9 +29,9 @@ import {
   assertReadable,
 } from '#libs/http';
 import { FEATURES } from '../features';
+import { Readiness } from '../http/health';
 import type { Settings } from '../settings/settings';
 import { METRICS_ADDRESS, explainAddress } from './failures';
-import { Readiness } from './health';
 import { lostLogLines } from './logging';
 
 /** Milliseconds that a worker process has for all its metrics. */

@@ -34,7 +34,7 @@ const PLANTED = [
       'src/http/b': '../runtime/serve',
       'src/store/seed': `import type { Failure } from '../runtime/failures';`,
     },
-    'The other parts of the runtime import only from below': {
+    'Files of the runtime import only from below': {
       'src/runtime/b': '../cli/store',
       'src/runtime/c': '../main',
     },
