@@ -1,5 +1,5 @@
 import { getOrInsert } from './get-or-insert';
-import type { Waiting } from './queue';
+import type { Queued } from './queue';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 import {
   type Command,
@@ -15,16 +15,18 @@ import {
 } from './state';
 import { COMMIT, type EngineDatabase, ROLLBACK, beginning } from './transaction';
 
-export interface Entry {
-  command: Command;
+export interface CommandEntry {
+  readonly command: Command;
+  /** See `exclusiveRowsOf`. */
+  readonly exclusiveRows: readonly string[];
   /**
-   * The rows for which the command waits: the last one is a row that another transaction has locked. Empty if no earlier
-   * batch has skipped the command.
+   * The rows for which the next batch of a skipped command waits: the row that another transaction has locked, and before
+   * this row the rows that the command needs before it. Empty if no batch has skipped the command.
    */
-  awaited: readonly RowNeed[];
+  readonly awaitedRows: readonly RowNeed[];
 }
 
-export type QueuedCommand = Entry & Waiting;
+export type QueuedCommand = Queued<CommandEntry>;
 
 interface BatchTransaction {
   database: EngineDatabase;
@@ -36,33 +38,36 @@ interface BatchTransaction {
    * The rows for which the transaction waits if another transaction has locked these rows. Commands that need other rows
    * that are locked are skipped.
    */
-  awaited: readonly RowNeed[];
+  awaitedRows: readonly RowNeed[];
 }
 
 /**
  * Runs commands in one transaction of two round trips: the first locks and loads rows, the second writes the changes
  * and commits.
- * @returns the commands that were skipped because another transaction has locked a row
+ * @returns the commands that were skipped because another transaction has locked a row, each with its `awaitedRows`
  * @throws the database error; the promises of the commands are then still pending, and the transaction may be open
  */
 export async function runBatch(
   transaction: BatchTransaction,
-  entries: readonly QueuedCommand[],
+  commands: readonly QueuedCommand[],
 ): Promise<QueuedCommand[]> {
   const { session, state } = transaction;
-  const needs = entries.flatMap(({ command }) => command.needs);
+  const needs = commands.flatMap(({ item }) => item.command.needs);
   await load(session, firstLoads(transaction, needs), beginning(session));
   await findAbsent(transaction, needs);
   const settlements: (() => void)[] = [];
-  for (const entry of entries) {
-    entry.awaited = awaitedOf(entry.command, state);
-    if (entry.awaited.length === 0) {
-      settlements.push(decide(entry, state));
+  const skipped: QueuedCommand[] = [];
+  for (const queued of commands) {
+    const awaitedRows = awaitedRowsOf(queued.item.command, state);
+    if (awaitedRows.length === 0) {
+      settlements.push(decide(queued, state));
+    } else {
+      skipped.push({ ...queued, item: { ...queued.item, awaitedRows } });
     }
   }
   await session.execute(endingStatements(transaction));
   settlements.forEach((settle) => settle());
-  return entries.filter(({ awaited }) => awaited.length > 0);
+  return skipped;
 }
 
 /** A statement, and the function that adds the result of the statement to the state. */
@@ -92,7 +97,7 @@ function firstLoads(transaction: BatchTransaction, needs: readonly Need[]): Load
   const rows = strongest(needs.filter(isRow)).sort(
     (one, other) => tables.indexOf(one.entity) - tables.indexOf(other.entity),
   );
-  const awaited = rows.filter((row) => transaction.awaited.some((other) => isSameRow(row, other)));
+  const awaited = rows.filter((row) => transaction.awaitedRows.some((other) => isSameRow(row, other)));
   const others = rows.filter((row) => !awaited.includes(row));
   const newIds = needs.filter((need) => 'newId' in need);
   return [
@@ -159,8 +164,8 @@ async function findAbsent(
   { database, session, state }: BatchTransaction,
   needs: readonly Need[],
 ): Promise<void> {
-  const skipped = strongest(needs.filter(isRow).filter((need) => !state.has(need)));
-  const loads = groupBy(skipped, ({ entity }) => entity).map(([entity, same]) =>
+  const missing = strongest(needs.filter(isRow).filter((need) => !state.has(need)));
+  const loads = groupBy(missing, ({ entity }) => entity).map(([entity, same]) =>
     loadOf(database.table(entity).byId, idsOf(same), (id, row) => {
       if (row === null) {
         state.addLoaded(entity, id, null);
@@ -188,20 +193,20 @@ function loadOf<Key, Result>(
  * command needs before this row. With these rows in the same batch, rows are always locked in the same order. Returns no rows
  * if the command can decide at once.
  */
-function awaitedOf(command: Command, state: State): RowNeed[] {
+function awaitedRowsOf(command: Command, state: State): RowNeed[] {
   const rows = command.needs.filter(isRow);
-  const held = rows.findIndex((need) => !state.has(need));
-  const isReady = held === -1 || command.needsNoRows?.(state) === true;
-  return isReady ? [] : rows.slice(0, held + 1);
+  const lockedAt = rows.findIndex((need) => !state.has(need));
+  const isReady = lockedAt === -1 || command.needsNoRows?.(state) === true;
+  return isReady ? [] : rows.slice(0, lockedAt + 1);
 }
 
 /**
  * Runs the `decide` function of the command.
  * @returns a function that resolves or rejects the command's promise, to call after the commit
  */
-function decide({ command, resolve, reject }: QueuedCommand, state: State): () => void {
+function decide({ item, resolve, reject }: QueuedCommand, state: State): () => void {
   try {
-    const result = state.decide(command);
+    const result = state.decide(item.command);
     return () => (result instanceof Rejection ? reject(result.error) : resolve(result));
   } catch (error) {
     return () => reject(error);

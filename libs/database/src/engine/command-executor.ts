@@ -1,4 +1,4 @@
-import { type Entry, type QueuedCommand, exclusiveRowsOf, runBatch } from './batch';
+import { type CommandEntry, type QueuedCommand, exclusiveRowsOf, runBatch } from './batch';
 import { FairQueue, startedRecently } from './queue';
 import { isRefusedStatement } from './postgres-errors';
 import type { Session } from './session';
@@ -32,12 +32,12 @@ export interface WriteModel {
 }
 
 interface Batch {
-  entries: QueuedCommand[];
-  /** The rows for which the batch waits if another transaction has locked these rows. */
-  awaited: readonly RowNeed[];
+  readonly commands: readonly QueuedCommand[];
+  /** The rows for which the batch waits if another transaction has locked these rows. Empty for a batch of new commands. */
+  readonly awaitedRows: readonly RowNeed[];
   /** The rows that the batch may change, which no other batch of this process may change at the same time. */
-  exclusiveRows: ReadonlySet<string>;
-  since: number;
+  readonly exclusiveRows: ReadonlySet<string>;
+  readonly since: number;
 }
 
 /**
@@ -45,7 +45,7 @@ interface Batch {
  * split in halves, again and again, until only the command with the refused statement fails.
  */
 export class CommandExecutor {
-  private readonly queue = new FairQueue<Entry>('Command', QUEUE, () => this.start());
+  private readonly queue = new FairQueue<CommandEntry>('Command', QUEUE, () => this.start());
   private running: Batch[] = [];
   private readonly maxWaitingBatches: number;
 
@@ -62,63 +62,66 @@ export class CommandExecutor {
    * @throws the error that rejected the command; OverloadedError if the queue is full or the command waits for too long
    */
   execute<Result>(source: CommandSource, command: Command<Result>): Promise<Result> {
-    return this.queue.add(source.callerId, { command: source.wrap?.(command) ?? command, awaited: [] });
+    const wrapped: Command = source.wrap?.(command) ?? command;
+    const exclusiveRows = exclusiveRowsOf(wrapped);
+    return this.queue.add(source.callerId, { command: wrapped, exclusiveRows, awaitedRows: [] });
   }
 
   private start(): void {
-    for (let entries = this.takeFree(); entries.length > 0; entries = this.takeFree()) {
-      this.begin(entries);
-    }
-    for (let entries = this.takeHeld(); entries.length > 0; entries = this.takeHeld()) {
-      this.begin(entries, entries[0]!.awaited);
+    for (let commands = this.takeNext(); commands.length > 0; commands = this.takeNext()) {
+      this.run(commands).catch((error: unknown) => commands.forEach(({ reject }) => reject(error)));
     }
   }
 
-  private begin(entries: QueuedCommand[], awaited: readonly RowNeed[] = []): void {
-    this.run(entries, awaited).catch((error: unknown) => entries.forEach(({ reject }) => reject(error)));
+  private takeNext(): QueuedCommand[] {
+    const commands = this.takeNew();
+    return commands.length > 0 ? commands : this.takeSkipped();
   }
 
-  /** Takes commands that no earlier batch has skipped because of a locked row. */
-  private takeFree(): QueuedCommand[] {
-    const running = this.running.filter(({ awaited }) => awaited.length === 0);
+  /** Takes commands that no batch has skipped yet. */
+  private takeNew(): QueuedCommand[] {
+    const running = this.running.filter((batch) => !isSkipped(batch));
     const recent = startedRecently(running);
-    const isFree =
+    const mayStart =
       recent.length < MAX_BATCHES &&
       running.length < MAX_BATCHES_WITH_SLOW &&
-      recent.every(({ entries }) => this.queue.size >= Math.min(entries.length, MIN_SECOND_BATCH));
-    return isFree
-      ? this.queue.take((entry) => entry.awaited.length === 0 && !this.isBusy(entry), MAX_COMMANDS)
+      recent.every(({ commands }) => this.queue.size >= Math.min(commands.length, MIN_SECOND_BATCH));
+    return mayStart
+      ? this.queue.take(({ item }) => !isSkipped(item) && !this.isBusy(item), MAX_COMMANDS)
       : [];
   }
 
   /**
-   * Takes a command that an earlier batch has skipped because another transaction had locked a row, and all commands that
+   * Takes a command that a batch has skipped because another transaction had locked a row, and all skipped commands that
    * wait for the same rows. Their batch can wait for these rows without delaying commands that need other rows.
    */
-  private takeHeld(): QueuedCommand[] {
-    const running = this.running.filter(({ awaited }) => awaited.length > 0);
-    const first = this.queue.find((entry) => entry.awaited.length > 0 && !this.isBusy(entry));
-    if (first === undefined || running.length >= this.maxWaitingBatches) {
+  private takeSkipped(): QueuedCommand[] {
+    const waiting = this.running.filter(isSkipped);
+    const first = this.queue.find(({ item }) => isSkipped(item) && !this.isBusy(item));
+    if (first === undefined || waiting.length >= this.maxWaitingBatches) {
       return [];
     }
-    const isNext = (entry: Entry) => isSame(entry.awaited, first.awaited) && !this.isBusy(entry);
-    return this.queue.take(isNext, MAX_COMMANDS);
+    const { awaitedRows } = first.item;
+    const isNext = (entry: CommandEntry) => isSame(entry.awaitedRows, awaitedRows) && !this.isBusy(entry);
+    return this.queue.take(({ item }) => isNext(item), MAX_COMMANDS);
   }
 
-  private isBusy({ command }: Entry): boolean {
-    return (
-      this.running.length > 0 &&
-      exclusiveRowsOf(command).some((row) => this.running.some(({ exclusiveRows }) => exclusiveRows.has(row)))
-    );
+  /** True if another batch may be changing a row that the command changes. */
+  private isBusy({ exclusiveRows }: CommandEntry): boolean {
+    return exclusiveRows.some((row) => this.running.some((batch) => batch.exclusiveRows.has(row)));
   }
 
-  private async run(entries: QueuedCommand[], awaited: readonly RowNeed[]): Promise<void> {
-    const exclusiveRows = new Set(entries.flatMap(({ command }) => exclusiveRowsOf(command)));
-    const batch = { entries, awaited, exclusiveRows, since: performance.now() };
+  private async run(commands: readonly QueuedCommand[]): Promise<void> {
+    const batch: Batch = {
+      commands,
+      awaitedRows: commands[0]!.item.awaitedRows,
+      exclusiveRows: new Set(commands.flatMap(({ item }) => item.exclusiveRows)),
+      since: performance.now(),
+    };
     this.running.push(batch);
     // Run the batch in the tracing context of its first request. Otherwise the spans of the batch would belong to the trace
     // of the request that happens to run at this moment.
-    await entries[0]!.context.runInAsyncScope(() => this.attempt(entries, awaited));
+    await commands[0]!.context.runInAsyncScope(() => this.attempt(commands, batch.awaitedRows));
     this.running = this.running.filter((other) => other !== batch);
     this.start();
   }
@@ -127,24 +130,28 @@ export class CommandExecutor {
    * Runs the commands in one transaction. If PostgreSQL refuses a statement, runs each half of the commands in a
    * transaction of its own.
    */
-  private async attempt(entries: QueuedCommand[], awaited: readonly RowNeed[]): Promise<void> {
+  private async attempt(commands: readonly QueuedCommand[], awaitedRows: readonly RowNeed[]): Promise<void> {
+    const { database, model } = this;
     const work = (session: Session) => {
-      const { database, model } = this;
       const state = new State(new Date(this.now()), model.afterCommand);
-      return runBatch({ database, session, tables: model.tables, state, awaited }, entries);
+      return runBatch({ database, session, tables: model.tables, state, awaitedRows }, commands);
     };
     try {
-      this.queue.putBack(await rollingBack(this.database, work));
+      this.queue.putBack(await rollingBack(database, work));
     } catch (error) {
-      if (entries.length === 1 || !isRefusedStatement(error)) {
-        entries.forEach(({ reject }) => reject(error));
+      if (commands.length === 1 || !isRefusedStatement(error)) {
+        commands.forEach(({ reject }) => reject(error));
         return;
       }
-      const half = Math.ceil(entries.length / 2);
-      await this.attempt(entries.slice(0, half), awaited);
-      await this.attempt(entries.slice(half), awaited);
+      const half = Math.ceil(commands.length / 2);
+      await this.attempt(commands.slice(0, half), awaitedRows);
+      await this.attempt(commands.slice(half), awaitedRows);
     }
   }
+}
+
+function isSkipped({ awaitedRows }: CommandEntry | Batch): boolean {
+  return awaitedRows.length > 0;
 }
 
 function isSame(rows: readonly RowNeed[], others: readonly RowNeed[]): boolean {

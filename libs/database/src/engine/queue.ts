@@ -9,15 +9,17 @@ interface FairQueueOptions {
 /** The error for an item that finds the queue full or waits in the queue for too long. */
 export class OverloadedError extends Error {}
 
-export interface Waiting {
-  callerId: number;
+/** An item of a queue, with the caller that waits for its result. */
+export interface Queued<Item> {
+  readonly item: Item;
+  readonly callerId: number;
   /** The number of the round in which the item is taken from the queue (see `FairQueue`). */
-  round: number;
-  since: number;
+  readonly round: number;
+  readonly since: number;
   /** The async context of the request that added the item, so that the request's trace has the spans of the work. */
-  context: AsyncResource;
-  resolve: (result: unknown) => void;
-  reject: (error: unknown) => void;
+  readonly context: AsyncResource;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -36,8 +38,8 @@ export function startedRecently<Work extends { since: number }>(running: readonl
  * A queue from which items are taken in rounds. Each caller has at most one item in a round, so that one caller's backlog
  * does not delay other callers.
  */
-export class FairQueue<Item extends object> {
-  private items: (Item & Waiting)[] = [];
+export class FairQueue<Item> {
+  private items: Queued<Item>[] = [];
   /** The number of the current round, from which the latest item was taken. */
   private round = 0;
   /** The callers whose item of the current round has been taken. */
@@ -61,8 +63,8 @@ export class FairQueue<Item extends object> {
 
   /**
    * Adds an item to the queue, in the first round in which the caller has no other item.
-   * @returns the result that the user of the queue, after the work on the item, passes to the item's `resolve`
-   * @throws the error that the user of the queue passes to the item's `reject`; OverloadedError if the queue is full or the
+   * @returns the result that the user of the queue, after the work on the item, passes to `resolve`
+   * @throws the error that the user of the queue passes to `reject`; OverloadedError if the queue is full or the
    * item waits for too long
    */
   add<Result>(callerId: number, item: Item): Promise<Result> {
@@ -78,17 +80,16 @@ export class FairQueue<Item extends object> {
         reject(this.overloaded());
         return;
       }
-      // Add the queue's properties to the item itself, because copying the item would take longer than the rest of this
-      // function.
-      const entry = item as Item & Waiting;
-      entry.callerId = callerId;
-      entry.round = round;
-      entry.since = performance.now();
-      entry.context = new AsyncResource(this.name);
-      entry.resolve = resolve as Waiting['resolve'];
-      entry.reject = reject;
       const place = this.items.findLastIndex((other) => other.round <= round) + 1;
-      this.items.splice(place, 0, entry);
+      this.items.splice(place, 0, {
+        item,
+        callerId,
+        round,
+        since: performance.now(),
+        context: new AsyncResource(this.name),
+        resolve: resolve as Queued<Item>['resolve'],
+        reject,
+      });
       this.watch();
       this.schedule();
     });
@@ -104,12 +105,12 @@ export class FairQueue<Item extends object> {
     }
   }
 
-  find(accept: (item: Item & Waiting) => boolean): (Item & Waiting) | undefined {
+  find(accept: (queued: Queued<Item>) => boolean): Queued<Item> | undefined {
     return this.items.find(accept);
   }
 
   /** Puts items that `take` has removed back at the front of the queue, even if the queue is full. */
-  putBack(items: readonly (Item & Waiting)[]): void {
+  putBack(items: readonly Queued<Item>[]): void {
     this.items.unshift(...items);
     this.watch();
   }
@@ -118,18 +119,18 @@ export class FairQueue<Item extends object> {
    * Removes and returns at most `max` items, in the order of the queue.
    * @param accept decides whether to take an item
    */
-  take(accept: (item: Item & Waiting) => boolean, max = Infinity): (Item & Waiting)[] {
-    const taken: (Item & Waiting)[] = [];
-    this.items = this.items.filter((item) => {
-      if (taken.length === max || !accept(item)) {
+  take(accept: (queued: Queued<Item>) => boolean, max = Infinity): Queued<Item>[] {
+    const taken: Queued<Item>[] = [];
+    this.items = this.items.filter((queued) => {
+      if (taken.length === max || !accept(queued)) {
         return true;
       }
-      if (item.round > this.round) {
-        this.round = item.round;
+      if (queued.round > this.round) {
+        this.round = queued.round;
         this.served = new Set();
       }
-      this.served.add(item.callerId);
-      taken.push(item);
+      this.served.add(queued.callerId);
+      taken.push(queued);
       return false;
     });
     return taken;

@@ -1,4 +1,4 @@
-import { FairQueue, type Waiting, startedRecently } from './queue';
+import { FairQueue, type Queued, startedRecently } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
 
@@ -19,13 +19,13 @@ const MAX_WITH_SLOW = 4;
 
 const QUEUE = { max: 10_000, maxOfCaller: 5_000, timeoutMs: 5_000 };
 
-interface Entry {
+interface ReadEntry {
   /** Reads are of the same kind if one execution of one statement can answer all of them. */
-  kind: unknown;
-  read: SharedRead<unknown, unknown>;
-  key: unknown;
+  readonly kind: unknown;
+  readonly read: SharedRead<unknown, unknown>;
+  readonly key: unknown;
   /** True if the read may scan thousands of rows. */
-  isSlow: boolean;
+  readonly isSlow: boolean;
 }
 
 export interface ReadOptions {
@@ -37,7 +37,7 @@ export interface ReadOptions {
 
 /** Reads that waited at the same time and get their results from one execution of a statement. */
 interface Group {
-  entries: (Entry & Waiting)[];
+  reads: Queued<ReadEntry>[];
   keys: Set<unknown>;
 }
 
@@ -53,7 +53,7 @@ interface SentReads {
  * such as the ids of rows, are answered by one execution of one statement.
  */
 export class Reads {
-  private readonly queue = new FairQueue<Entry>('Read', QUEUE, () => this.start());
+  private readonly queue = new FairQueue<ReadEntry>('Read', QUEUE, () => this.start());
   private running: SentReads[] = [];
   /** The number of reads that were taken from the queue together the last time. */
   private lastTaken = 1;
@@ -80,7 +80,7 @@ export class Reads {
     return this.add(callerId, { kind, read, key: null, isSlow });
   }
 
-  private add<Result>(callerId: number, entry: Entry): Promise<Result> {
+  private add<Result>(callerId: number, entry: ReadEntry): Promise<Result> {
     const result = this.queue.add<Result>(callerId, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
       // Send the read at once instead of collecting more reads for one round trip. Last time only one read was waiting,
@@ -112,13 +112,13 @@ export class Reads {
    */
   private take(recent: readonly SentReads[]): SentReads['pending'] {
     const groups: SentReads['pending'] = new Map();
-    const taken = this.queue.take((entry) => {
-      const { kind, read, key } = entry;
+    const taken = this.queue.take((queued) => {
+      const { kind, read, key, isSlow } = queued.item;
       const group = groups.get(kind);
       if (group !== undefined) {
         const hasRoom = group.keys.size < (read.maxKeys ?? Infinity) || group.keys.has(key);
         if (hasRoom) {
-          group.entries.push(entry);
+          group.reads.push(queued);
           group.keys.add(key);
         }
         return hasRoom;
@@ -126,9 +126,9 @@ export class Reads {
       const mayStart =
         groups.size < MAX_TOGETHER &&
         !recent.some((sent) => sent.pending.has(kind)) &&
-        !(entry.isSlow && this.hasSlow(entry.callerId, groups));
+        !(isSlow && this.hasSlow(queued.callerId, groups));
       if (mayStart) {
-        groups.set(kind, { entries: [entry], keys: new Set([key]) });
+        groups.set(kind, { reads: [queued], keys: new Set([key]) });
       }
       return mayStart;
     });
@@ -142,7 +142,7 @@ export class Reads {
    */
   private hasSlow(callerId: number, next: SentReads['pending']): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
-      [...groups.values()].some(({ entries: [first] }) => first!.isSlow && first!.callerId === callerId),
+      [...groups.values()].some(({ reads: [first] }) => first!.item.isSlow && first!.callerId === callerId),
     );
   }
 
@@ -159,17 +159,17 @@ export class Reads {
   }
 
   private async load(session: Session, group: Group, { pending }: SentReads): Promise<void> {
-    const { entries } = group;
-    const { kind, read } = entries[0]!;
+    const { reads } = group;
+    const { kind, read } = reads[0]!.item;
     const keys = [...group.keys];
     try {
       const send = () => withRetries(() => session.execute([read.statementFor(keys)]));
       const [result] = await inContext(group, send);
       const values = read.resultsOf(result!.rows, keys);
       const results = new Map(values.map((value, index) => [keys[index], value]));
-      entries.forEach(({ key, resolve }) => resolve(results.get(key)));
+      reads.forEach(({ item, resolve }) => resolve(results.get(item.key)));
     } catch (error) {
-      entries.forEach(({ reject }) => reject(error));
+      reads.forEach(({ reject }) => reject(error));
     }
     pending.delete(kind);
     this.queue.schedule();
@@ -177,9 +177,9 @@ export class Reads {
 }
 
 function rejectAll(groups: SentReads['pending'], error: unknown): void {
-  [...groups.values()].flatMap(({ entries }) => entries).forEach(({ reject }) => reject(error));
+  [...groups.values()].flatMap(({ reads }) => reads).forEach(({ reject }) => reject(error));
 }
 
-function inContext<Result>({ entries }: Group, work: () => Result): Result {
-  return entries[0]!.context.runInAsyncScope(work);
+function inContext<Result>({ reads }: Group, work: () => Result): Result {
+  return reads[0]!.context.runInAsyncScope(work);
 }

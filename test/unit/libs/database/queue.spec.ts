@@ -23,7 +23,9 @@ describe('A fair queue', () => {
     return queue.size > before;
   };
   const take = (most: number, ...busy: string[]) =>
-    queue.take(({ subjects }) => !subjects.some((one) => busy.includes(one)), most).map(({ name }) => name);
+    queue
+      .take(({ item }) => !item.subjects.some((one) => busy.includes(one)), most)
+      .map(({ item }) => item.name);
 
   it('takes one item per caller in turn, and the items of one caller in order', () => {
     ['a1', 'a2', 'a3'].forEach((name) => add(1, name));
