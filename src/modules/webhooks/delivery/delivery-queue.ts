@@ -17,7 +17,7 @@ import {
   NEW_EVENTS,
   OLDEST_DUE,
   RECORD,
-  RELEASE,
+  RENEW,
   type Recorded,
   WITHOUT_BITMAPS,
   type WebhookIds,
@@ -83,8 +83,8 @@ interface Leased {
 }
 
 /**
- * Queue of deliveries in the database. An instance leases a delivery for a minute, during which no other instance sends
- * this delivery.
+ * Queue of deliveries in the database. An instance leases a delivery before sending the delivery. Until the lease ends, no
+ * other instance sends this delivery.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -93,8 +93,6 @@ export class DeliveryQueue {
    * separately and have the same maximum, so that slow receivers cannot delay the deliveries to quick receivers.
    */
   private maxOfKind = MAX_CONCURRENT_OF_KIND;
-  /** When the leases of failed transactions end. If only the response was lost, the database has these leases. */
-  private uncertainLeases: string[] = [];
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -149,18 +147,16 @@ export class DeliveryQueue {
     if (finished.length === 0 && kinds.length === 0) {
       return { leased: [], hasMore: false };
     }
-    const uncertain = this.uncertainLeases.filter((end) => end > now);
-    const release = uncertain.length === 0 ? [] : [{ text: RELEASE, values: [uncertain] }];
     const finds = kinds.map(({ quick, clients, capacity }) => ({
       text: LOCK_DUE_WEBHOOKS,
       values: [now, clients, quick, capacity, this.maxOfKind],
     }));
     const leasedUntil = this.timeIn(LEASE_MS);
     let share = MAX_CONCURRENT_TO_WEBHOOK;
-    const first = [WITHOUT_BITMAPS, this.recordingOf(finished), ...release, ...finds];
-    const transaction = this.database.inTwoRoundTrips(first, ([, recordedRows, ...others]) => {
+    const first = [WITHOUT_BITMAPS, this.recordingOf(finished), ...finds];
+    const [rows] = await this.database.inTwoRoundTrips(first, ([, recordedRows, ...found]) => {
       const recorded = recordedRows as Recorded[];
-      const foundByKind = others.slice(release.length) as { id: number }[][];
+      const foundByKind = found as { id: number }[][];
       const ended = recorded.filter(({ gone, dead }) => gone || dead);
       const webhooks = foundByKind
         .flat()
@@ -173,13 +169,22 @@ export class DeliveryQueue {
       const disabled = ended.filter(({ enabled }) => enabled);
       return [lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     });
-    const [rows] = await transaction.catch((error: unknown) => {
-      this.uncertainLeases = [...uncertain, leasedUntil];
-      throw error;
-    });
-    this.uncertainLeases = [];
     const leased = rows as LeasedDelivery[];
     return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
+  }
+
+  /** Renews the leases of the deliveries that are being sent, if more than half of a lease's duration is over. */
+  async renewLeases(sending: readonly LeasedDelivery[]): Promise<void> {
+    const half = this.clock.now() + LEASE_MS / 2;
+    const ending = sending.filter(({ leasedUntil }) => leasedUntil.getTime() < half);
+    if (ending.length === 0) {
+      return;
+    }
+    const until = new Date(this.clock.now() + LEASE_MS);
+    const values = [ending.map(({ id }) => id), ending.map(({ leasedUntil }) => leasedUntil), until];
+    const renewed = await this.database.query<{ id: number }>({ text: RENEW, values });
+    const ids = new Set(renewed.map(({ id }) => id));
+    ending.filter(({ id }) => ids.has(id)).forEach((delivery) => (delivery.leasedUntil = until));
   }
 
   async oldestDueSeconds(): Promise<number> {

@@ -13,17 +13,11 @@ const MAX_DELIVERIES = 5_000;
  */
 export const MAX_CONCURRENT_TO_WEBHOOK = 4;
 /**
- * Duration of a lease. A process leases a delivery before sending the delivery. Until the lease ends, no other process
- * sends this delivery. The lease is much longer than an attempt takes, because a busy process may record the outcome of
- * the attempt late.
+ * Duration of a lease. A process leases a delivery before sending the delivery, and renews the lease while the attempt
+ * runs (RENEW). Until the lease ends, no other process sends this delivery. If a process dies, its leases end within
+ * this time, and other processes send its deliveries.
  */
-export const LEASE_MS = 60_000;
-/**
- * How long a leased delivery counts towards MAX_CONCURRENT_TO_WEBHOOK. An attempt ends within 15 seconds, or 31 if the
- * sender needs a second connection. If the lease is older, its process has died or records the outcome late, so another
- * delivery may be sent.
- */
-const SENDING_MS = 35_000;
+export const LEASE_MS = 10_000;
 
 /**
  * Reads the end of the event feed. The later statement DISPATCH creates the deliveries of the events up to this end. A
@@ -69,14 +63,8 @@ export const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error =
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
   AND (leased_until IS NULL OR leased_until <= $1)`;
-/**
- * SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. If no delivery
- * to the webhook's URL has succeeded yet (`proven` is false), a delivery counts until its outcome is recorded or its lease
- * ends, because such a webhook gets its next delivery only after this outcome. Otherwise, a delivery counts for at most
- * SENDING_MS, because an attempt takes no longer.
- */
-const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id
-  AND leased_until > $1::timestamptz + CASE WHEN proven THEN interval '${LEASE_MS - SENDING_MS} ms' ELSE interval '0' END)`;
+/** SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. */
+const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
   AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT_TO_WEBHOOK} ELSE 1 END`;
@@ -137,6 +125,15 @@ export const LEASE = `WITH leased AS (
   FROM leased JOIN webhooks ON webhooks.id = webhook_id`;
 
 /**
+ * Renews leases of this process until `$3`. `$1` has the ids of the deliveries, `$2` the present ends of their leases.
+ * Skips a delivery that another transaction has locked, because waiting for several locks could cause a deadlock, and
+ * the next call tries again. Returns the ids of the deliveries whose leases were renewed.
+ */
+export const RENEW = `UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
+      SELECT id FROM webhook_deliveries JOIN unnest($1::bigint[], $2::timestamptz[]) AS held (id, until) USING (id)
+      WHERE id = ANY($1) AND leased_until = until FOR UPDATE OF webhook_deliveries SKIP LOCKED)) RETURNING id`;
+
+/**
  * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or marked as failed in the
  * meantime.
  * - `outcome` reads the outcomes (`$1`).
@@ -186,12 +183,6 @@ export type WebhookIds = { id: number; clientId: number };
 
 /** `gone` means that the receiver responded 410, `dead` that all attempts have failed for five days. */
 export type Recorded = WebhookIds & { enabled: boolean; gone: boolean; dead: boolean | null };
-
-/**
- * Ends leases that this process took by a transaction whose response from PostgreSQL was lost. The process does not know
- * these deliveries and cannot send them, so they need not wait until the leases end by themselves.
- */
-export const RELEASE = 'UPDATE webhook_deliveries SET leased_until = NULL WHERE leased_until = ANY($1)';
 
 /**
  * Reads how long the oldest delivery has been due. Ignores webhooks whose receivers fail or have asked for a pause,

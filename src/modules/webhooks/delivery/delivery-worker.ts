@@ -98,6 +98,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     // Without WEBHOOK_KEY, lease no deliveries, because this instance cannot sign the deliveries. Instances that have
     // the key send these deliveries.
     const mayLease = this.vault.key !== undefined;
+    await this.queue.renewLeases(sending);
     const { leased, hasMore } = await this.queue.recordAndLease({ finished, sending, mayLease });
     finished.forEach((delivery) => this.current.delete(delivery));
     leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
