@@ -72,14 +72,22 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
   const isProxy = networkMatcher(settings.trustProxy);
-  const connections = new Connections(fastify.server, (address) =>
-    isProxy(address) ? undefined : countedAddress(address),
-  );
+  const [handle] = fastify.server.listeners('request') as [RequestListener];
+  const connections = new Connections(fastify.server, {
+    handle: (request, response) => {
+      request.url = originForm(request);
+      handle(request, response);
+    },
+    headersOf: async (socket) => ({
+      ...(await limiter.headersOfAddress(socket.remoteAddress ?? '')),
+      ...commonHeaders(randomUUID()),
+    }),
+    callerNameOf: (address) => (isProxy(address) ? undefined : countedAddress(address)),
+    onRefusal: refusalLog(fastify.log, app.get(Clock)),
+  });
   // 0 means no limit. Node's default of 2,000 counts names and values, so Node would ignore all headers after about a
   // thousand.
   fastify.server.maxHeadersCount = 0;
-  receive(fastify, connections, limiter);
-  connections.onRefusal = refusalLog(fastify.log, app.get(Clock));
   fastify.decorateRequest('prefix', {
     getter() {
       return prefixOf(this.raw, isProxy);
@@ -181,20 +189,6 @@ function refusalLog(logger: FastifyBaseLogger, clock: Clock): (reason: Refusal) 
       logger.warn({ reason }, `Connections are closed because ${REFUSALS[reason]}.`);
     }
   };
-}
-
-function receive({ server }: FastifyInstance, connections: Connections, limiter: RequestLimiter): void {
-  const [handle] = server.listeners('request') as [RequestListener];
-  connections.receive(
-    (request, response) => {
-      request.url = originForm(request);
-      handle(request, response);
-    },
-    async (socket) => ({
-      ...(await limiter.headersOfAddress(socket.remoteAddress ?? '')),
-      ...commonHeaders(randomUUID()),
-    }),
-  );
 }
 
 /** Logs one line per request, with the route pattern instead of the path, because a path may contain secrets. */

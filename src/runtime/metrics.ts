@@ -179,9 +179,8 @@ export async function serveMetrics(address: Settings['metrics'], read: () => Pro
     ServerResponse: AccountedResponse,
     requireHostHeader: false,
   });
-  const connections = new Connections(server, () => undefined);
+  new Connections(server, { handle: answer });
   server.maxConnections = MAX_CONNECTIONS;
-  connections.receive(answer, () => Promise.resolve({}));
   await explainAddress(METRICS_ADDRESS, address, () => once(server.unref().listen(address), 'listening'));
   const { address: host, port } = server.address() as AddressInfo;
   new Logger('Metrics').log(`Listening on ${host} port ${port} (METRICS_PORT).`);

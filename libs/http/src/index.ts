@@ -1,12 +1,11 @@
-export { AccountedRequest, AccountedResponse } from './accounted-message';
 export * from './conditions';
-export { disconnectSignalOf } from './connection';
-export * from './connections';
+export { AccountedRequest, AccountedResponse, disconnectSignalOf } from './connections/connection';
+export * from './connections/connections';
+export { closeIfUnread } from './connections/malformed-request';
 export * from './deprecation';
 export * from './errors';
 export * from './fields';
 export * from './json-body';
-export { closeIfUnread } from './malformed-request';
 export * from './message';
 export * from './operation';
 export * from './paging';

@@ -86,27 +86,6 @@ it.each([
   }
 });
 
-it('Requests of a packet that may not wait are refused once, after the responses to those before, and the connection is closed', async () => {
-  const { connections } = service;
-  const usual = connections.maxMoreInSecond;
-  connections.maxMoreInSecond = 0;
-  try {
-    raw.forgetAddress();
-    const connection = await raw.open(GOOD.repeat(200));
-    for (let count = 0; count < 1 + 128; count += 1) {
-      expect((await connection.answer()).status).toBe(200);
-    }
-    const answer = await connection.answer();
-    expectError(answer, 400, 'bad_request', 'nobody');
-    expect(answer.text).toContain('Send at most 128 requests before the first response arrives.');
-    expect(answer.headers.connection).toBe('close');
-    connection.write(GOOD);
-    await connection.closed();
-  } finally {
-    connections.maxMoreInSecond = usual;
-  }
-});
-
 describe('a request whose body breaks or never ends is its caller’s like any other, and the connection is closed', () => {
   const BROKEN: [what: string, line: string, fields: string[], body: string][] = [
     ['no size of a chunk', 'POST /categories', [CHUNKS], 'zz\r\n'],

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { requestIdOf } from '../../../src/http/http-server';
@@ -267,17 +268,18 @@ describe('the metrics', () => {
   });
 
   it('count connections that are closed for a limit, of which the log has one line a minute', async () => {
-    const lines = () => service.log.lines.filter(({ reason }) => reason === 'memory');
-    const { maxHeldBytes } = service.connections;
-    service.connections.maxHeldBytes = 10_000;
+    const lines = () => service.log.lines.filter(({ reason }) => reason === 'total');
+    const server = service.app.getHttpServer() as Server;
+    const { maxConnections } = server;
+    const open = await RawConnection.open(service.port);
+    server.maxConnections = 1;
     for (let count = 1; count <= 2; count += 1) {
-      const unfinished = `${requestText('GET /').slice(0, -2)}${'ab:\r\n'.repeat(1_000)}`;
-      const connection = await RawConnection.open(service.port, unfinished);
-      await connection.closed();
-      expect(await text()).toContain(`petstore_http_connections_refused_total{reason="memory"} ${count}\n`);
+      await (await RawConnection.open(service.port)).closed();
+      expect(await text()).toContain(`petstore_http_connections_refused_total{reason="total"} ${count}\n`);
       expect(lines()).toHaveLength(1);
     }
-    service.connections.maxHeldBytes = maxHeldBytes;
+    server.maxConnections = maxConnections;
+    open.close();
   });
 
   it('are exactly those that the dashboard and the alerts read', async () => {

@@ -17,9 +17,15 @@
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import type { AccountedRequest, AccountedResponse } from './accounted-message';
-import { Connection, type ConnectionTally, STOP_PARSING, isSent } from './connection';
-import { type ApiError, BadRequestError } from './errors';
+import { type ApiError, BadRequestError } from '../errors';
+import {
+  type AccountedRequest,
+  type AccountedResponse,
+  Connection,
+  type ConnectionTally,
+  STOP_PARSING,
+  isSent,
+} from './connection';
 import { type ParserError, answerMalformed, failBody } from './malformed-request';
 
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
@@ -55,15 +61,32 @@ const CLOSE_IDLE_INTERVAL_MS = 1_000;
  */
 export type Refusal = 'memory' | 'address' | 'total';
 
+type Handler = RequestListener<typeof AccountedRequest, typeof AccountedResponse>;
+
+export interface ConnectionsOptions {
+  /** Answers a request. Called once the previous response on the same connection is sent. */
+  handle: Handler;
+  /** Returns headers to add to the response to a malformed request. Default: no headers. */
+  headersOf?: (socket: Socket) => Promise<Record<string, string>>;
+  /**
+   * Returns the name of the caller behind an address, or undefined for a trusted proxy, which has many callers. Default:
+   * undefined for each address.
+   */
+  callerNameOf?: (address: string) => string | undefined;
+  onRefusal?: (reason: Refusal) => void;
+  /** Maximum memory of all connections. Default: MAX_HELD_BYTES. */
+  maxHeldBytes?: number;
+  /** Maximum number of requests beyond MAX_WAITING_OF_PACKET that may wait in a second. Default: MAX_MORE_IN_SECOND. */
+  maxMoreInSecond?: number;
+}
+
 /** The connections of a server, with limits on number and memory. Each connection handles one request at a time. */
 export class Connections {
-  private readonly all = new Map<Socket, Connection>();
+  readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
+  private readonly options: Required<ConnectionsOptions>;
+  private readonly all = new Set<Connection>();
   private readonly tallies = new Map<string, ConnectionTally>();
   private readonly total = { heldBytes: 0 };
-  maxHeldBytes = MAX_HELD_BYTES;
-  maxMoreInSecond = MAX_MORE_IN_SECOND;
-  readonly refused: Record<Refusal, number> = { memory: 0, address: 0, total: 0 };
-  onRefusal: (reason: Refusal) => void = () => undefined;
   private ending = false;
   /**
    * The number of requests beyond MAX_WAITING_OF_PACKET in the current second. A second begins when `performance.now()`
@@ -71,74 +94,72 @@ export class Connections {
    */
   private more = { second: 0, count: 0 };
 
-  /**
-   * @param server a server that does not listen yet, because earlier connections would not be counted
-   * @param callerNameOf returns the name of the caller behind an address, or undefined for a trusted proxy, which has many
-   * callers
-   */
+  /** @param server a server that does not listen yet, because earlier connections would not be counted */
   constructor(
     private readonly server: Server<typeof AccountedRequest, typeof AccountedResponse>,
-    callerNameOf: (address: string) => string | undefined,
+    options: ConnectionsOptions,
   ) {
+    this.options = {
+      headersOf: () => Promise.resolve({}),
+      callerNameOf: () => undefined,
+      onRefusal: () => undefined,
+      maxHeldBytes: MAX_HELD_BYTES,
+      maxMoreInSecond: MAX_MORE_IN_SECOND,
+      ...options,
+    };
     server.maxConnections = MAX_CONNECTIONS;
     // Keep a connection open when the caller closes only its sending side, because the caller still reads the response.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('drop', () => this.noteRefusal('total'));
-    server.on('connection', (socket: Socket) => {
-      const name = callerNameOf(socket.remoteAddress ?? '');
-      const tally =
-        name === undefined ? undefined : (this.tallies.get(name) ?? { connections: 0, heldBytes: 0 });
-      if (tally !== undefined && tally.connections >= server.maxConnections / 2) {
-        socket.destroy();
-        this.noteRefusal('address');
-        return;
-      }
-      const connection = new Connection(
-        socket,
-        tally,
-        (...changed) => this.account(...changed),
-        (...arrived) => this.admit(...arrived),
-      );
-      this.all.set(socket, connection);
-      if (tally !== undefined) {
-        tally.connections += 1;
-        this.tallies.set(name!, tally);
-      }
-      socket.once('close', () => {
-        this.all.delete(socket);
-        if (tally !== undefined && (tally.connections -= 1) === 0) {
-          this.tallies.delete(name!);
-        }
-      });
-    });
+    server.on('connection', (socket: Socket) => this.accept(socket));
+    const begin: Handler = (request, response) => this.takeTurn(request, response);
+    server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
+    // Node's own answer to a malformed request would have no error in JSON.
+    server.removeAllListeners('clientError');
+    server.on('clientError', (failure, socket) => this.refuse(failure, socket as Socket));
+    server.on('connect', ({ socket }) =>
+      this.refuse(new BadRequestError('The service is not a proxy.'), socket),
+    );
   }
 
   get open(): number {
     return this.all.size;
   }
 
-  /**
-   * Replaces the server's listeners. Node's own listeners would answer a malformed request without an error in JSON.
-   * @param handle answers a request; called once the previous response on the same connection is sent
-   * @param headersOf returns the headers of the response to a malformed request
-   */
-  receive(
-    handle: RequestListener<typeof AccountedRequest, typeof AccountedResponse>,
-    headersOf: (socket: Socket) => Promise<Record<string, string>>,
-  ): void {
-    const begin: typeof handle = (request, response) =>
-      this.takeTurn(request, response, () => handle(request, response));
-    const refuse = (failure: ParserError | ApiError, socket: Socket): void => {
-      const connection = this.all.get(socket);
-      if (connection !== undefined) {
-        answerMalformed(connection, failure, () => headersOf(socket)).catch(() => socket.destroy());
-      }
-    };
-    this.server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
-    this.server.removeAllListeners('clientError').on('clientError', refuse);
-    this.server.on('connect', ({ socket }) =>
-      refuse(new BadRequestError('The service is not a proxy.'), socket),
+  private accept(socket: Socket): void {
+    const name = this.options.callerNameOf(socket.remoteAddress ?? '');
+    const tally =
+      name === undefined ? undefined : (this.tallies.get(name) ?? { connections: 0, heldBytes: 0 });
+    if (tally !== undefined && tally.connections >= this.server.maxConnections / 2) {
+      socket.destroy();
+      this.noteRefusal('address');
+      return;
+    }
+    const connection = new Connection(
+      socket,
+      tally,
+      (...changed) => this.account(...changed),
+      (...arrived) => this.admit(...arrived),
     );
+    this.all.add(connection);
+    if (tally !== undefined) {
+      tally.connections += 1;
+      this.tallies.set(name!, tally);
+    }
+    socket.once('close', () => {
+      this.all.delete(connection);
+      if (tally !== undefined && (tally.connections -= 1) === 0) {
+        this.tallies.delete(name!);
+      }
+    });
+  }
+
+  private refuse(failure: ParserError | ApiError, socket: Socket): void {
+    const connection = Connection.of(socket);
+    if (connection !== undefined && !connection.isDestroyed) {
+      const headersOf = () => this.options.headersOf(socket);
+      answerMalformed(connection, failure, headersOf).catch(() => socket.destroy());
+    }
   }
 
   /**
@@ -156,14 +177,14 @@ export class Connections {
       const failure = new BadRequestError(
         `Too many requests arrived at once. Send at most ${MAX_WAITING_OF_PACKET} requests before the first response arrives.`,
       );
-      this.server.emit('clientError', failure, socket);
+      this.refuse(failure, socket);
     }
     if (connection.ignoresMore) {
       return STOP_PARSING;
     }
     connection.noteFirstOfPacket(request);
     connection.holdHeaderSection(request);
-    if (connection.isDestroyed || socket.destroyed) {
+    if (connection.isClosed) {
       return STOP_PARSING;
     }
     if (response === undefined || isSent(response)) {
@@ -193,7 +214,7 @@ export class Connections {
     const second = Math.floor(performance.now() / 1_000);
     const count = second === this.more.second ? this.more.count + 1 : 1;
     this.more = { second, count };
-    return count <= this.maxMoreInSecond;
+    return count <= this.options.maxMoreInSecond;
   }
 
   private startNextAfter(response: AccountedResponse, connection: Connection): void {
@@ -220,14 +241,14 @@ export class Connections {
   }
 
   /**
-   * Calls `begin`, which answers the request. If other requests came before this one in the same packet, calls `begin` in
+   * Calls `handle`, which answers the request. If other requests came before this one in the same packet, calls `handle` in
    * the next turn of the event loop, so that other connections have their turn between two requests of this connection. This
    * method must not be called before the previous response on the connection is sent.
    */
-  takeTurn(request: AccountedRequest, response: AccountedResponse, begin: () => void): void {
+  private takeTurn(request: AccountedRequest, response: AccountedResponse): void {
     const { socket } = request;
-    const connection = this.all.get(socket);
-    if (connection === undefined || socket.destroyed) {
+    const connection = Connection.of(socket);
+    if (connection === undefined || connection.isClosed) {
       return;
     }
     if (connection.response !== undefined) {
@@ -244,7 +265,7 @@ export class Connections {
       if (isNewest && (this.ending || socket.readableEnded)) {
         response.shouldKeepAlive = false;
       }
-      begin();
+      this.options.handle(request, response);
       if (isNewest && connection.brokenBy !== undefined) {
         failBody(request, connection.brokenBy);
       }
@@ -258,15 +279,16 @@ export class Connections {
 
   private account(changed: Connection, addedBytes: number): void {
     const { tally } = changed;
+    const { maxHeldBytes } = this.options;
     this.total.heldBytes += addedBytes;
     if (tally !== undefined) {
       tally.heldBytes += addedBytes;
     }
-    if (addedBytes > 0 && tally !== undefined && tally.heldBytes > this.maxHeldBytes / 2) {
-      this.keepWithin(this.maxHeldBytes / 2, tally, changed);
+    if (addedBytes > 0 && tally !== undefined && tally.heldBytes > maxHeldBytes / 2) {
+      this.keepWithin(maxHeldBytes / 2, tally, changed);
     }
-    if (addedBytes > 0 && this.total.heldBytes > this.maxHeldBytes) {
-      this.keepWithin(this.maxHeldBytes, this.total, changed);
+    if (addedBytes > 0 && this.total.heldBytes > maxHeldBytes) {
+      this.keepWithin(maxHeldBytes, this.total, changed);
     }
   }
 
@@ -277,14 +299,14 @@ export class Connections {
    * connection is closed, `destroy` must not free its parser at once, because the parser may still be running
    */
   private keepWithin(maximum: number, sum: Pick<ConnectionTally, 'heldBytes'>, changed: Connection): void {
-    const all = [...this.all.values()].filter(({ tally }) => sum === this.total || sum === tally);
+    const all = [...this.all].filter(({ tally }) => sum === this.total || sum === tally);
     all.forEach((connection) => connection.settle());
     if (sum.heldBytes > maximum) {
       for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
         if (sum.heldBytes <= maximum * (1 - FREED_FRACTION)) {
           return;
         }
-        this.all.delete(connection.socket);
+        this.all.delete(connection);
         connection.destroy(connection === changed);
         this.noteRefusal('memory');
       }
@@ -293,7 +315,7 @@ export class Connections {
 
   private noteRefusal(reason: Refusal): void {
     this.refused[reason] += 1;
-    this.onRefusal(reason);
+    this.options.onRefusal(reason);
   }
 
   /**
@@ -302,7 +324,7 @@ export class Connections {
    */
   announceEnd(): void {
     this.ending = true;
-    for (const { response, waiting } of this.all.values()) {
+    for (const { response, waiting } of this.all) {
       if (response?.headersSent === false && waiting.length === 0) {
         response.shouldKeepAlive = false;
       }
@@ -330,7 +352,7 @@ export class Connections {
   }
 
   private closeUnused(): void {
-    for (const [socket, { newest }] of this.all) {
+    for (const { socket, newest } of this.all) {
       if (newest === undefined) {
         socket.destroySoon();
       }

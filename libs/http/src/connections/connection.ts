@@ -1,5 +1,5 @@
 // This file counts the memory that a connection takes for:
-// - a request with its body, until the response to the request is sent (`heldBytes` in `accounted-message.ts`)
+// - a request with its body, until the response to the request is sent (`AccountedRequest.heldBytes`)
 // - a complete response, until the caller has read the response (also in `heldBytes` of the request)
 // - received bytes that belong to no request yet, such as half of a header section (`unfinished`)
 // Each change is reported to `Connections`, which adds up the memory of each caller and of all connections.
@@ -20,25 +20,28 @@
 // The tests `connections.spec.ts`, `malformed-http.spec.ts` and `memory.spec.ts` passed with Node 20.20, 22.23 and 24.22. Run
 // these tests with each new release of Node.
 import { AsyncResource } from 'node:async_hooks';
-import type { ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import {
-  type AccountedConnection,
-  type AccountedRequest,
-  type AccountedResponse,
-  accountedConnections,
-} from './accounted-message';
-import type { ApiError } from './errors';
+import type { ApiError } from '../errors';
+import { MAX_BODY_BYTES } from '../json-body';
 
-// Estimates of the memory that Node's objects take in addition to the received bytes: for each request, and for each entry
-// of `rawHeaders` (the name or the value of a header field). The test `memory.spec.ts` fails if an estimate is too low.
+// Estimates of the memory that Node's objects take in addition to the received bytes: for each request, for each entry of
+// `rawHeaders` (the name or the value of a header field), and for each chunk of a body. The test `memory.spec.ts` fails if
+// an estimate is too low.
 const REQUEST_OVERHEAD_BYTES = 6 * 1024;
 const HEADER_ENTRY_OVERHEAD_BYTES = 64;
+const CHUNK_OVERHEAD_BYTES = 400;
 /**
  * Maximum bytes of memory for each received byte of an unfinished header section. A section with many very short fields
  * takes this much memory.
  */
 const UNFINISHED_FACTOR = 9;
+const JOINED_CHUNKS_BYTES = 4_096;
+/**
+ * Maximum bytes of memory for each character of the text of an unsent response. The bytes of the response in UTF-8 are
+ * counted separately.
+ */
+const STRING_FACTOR = 2;
 
 /** The connections of one caller, added up. */
 export interface ConnectionTally {
@@ -76,13 +79,14 @@ interface ParsedSocket extends Socket {
  * less memory than a function for each connection.
  */
 function noteMessageBegin(this: Parser): void {
-  const connection = accountedConnections.get(this.socket);
+  const connection = Connection.of(this.socket);
   if (connection !== undefined) {
     connection.isMessageArriving = true;
   }
 }
 
-export class Connection implements AccountedConnection {
+export class Connection {
+  private static readonly bySocket = new WeakMap<Socket, Connection>();
   /** The response to the request that has started last. This response is in progress or already sent. */
   response?: AccountedResponse;
   /**
@@ -103,13 +107,16 @@ export class Connection implements AccountedConnection {
    * The other received bytes are counted in `unfinished`.
    */
   private assignedBytes = 0;
+  /** True from the first byte of a request to the end of its body. */
   isMessageArriving = false;
   /** The number of received bytes at the time when the latest header section was parsed. */
   private bytesReadAtRequest = 0;
   private context?: AsyncResource;
+  /** True if the connection is closed, or will be closed in the next tick, because of its memory. */
   isDestroyed = false;
   /** Node's own `onIncoming`, which creates the response to a request and emits `request`. */
   readonly startRequest: Parser['onIncoming'];
+  /** Aborted when the caller closes the connection or its sending side. */
   readonly ended = new AbortController();
 
   constructor(
@@ -119,7 +126,7 @@ export class Connection implements AccountedConnection {
     onRequest: (connection: Connection, request: AccountedRequest, keepAlive: boolean) => number,
   ) {
     const parsed = socket as ParsedSocket;
-    accountedConnections.set(socket, this);
+    Connection.bySocket.set(socket, this);
     parsed.parser[0] = noteMessageBegin;
     this.startRequest = parsed.parser.onIncoming;
     parsed.parser.onIncoming = (request, keepAlive) => onRequest(this, request, keepAlive);
@@ -141,6 +148,16 @@ export class Connection implements AccountedConnection {
       this.waiting = [];
       this.change(-this.heldBytes);
     });
+  }
+
+  /** Returns the connection of a socket, or undefined if the server has refused the connection. */
+  static of(socket: Socket): Connection | undefined {
+    return Connection.bySocket.get(socket);
+  }
+
+  /** True if nothing can be sent any more. */
+  get isClosed(): boolean {
+    return this.isDestroyed || this.socket.destroyed;
   }
 
   /** Returns the newest request if its response is not sent yet. */
@@ -180,6 +197,7 @@ export class Connection implements AccountedConnection {
     this.assignedBytes += bytes;
   }
 
+  /** Adds bytes to the memory of a request and of its connection. */
   hold(request: AccountedRequest, bytes: number): void {
     request.heldBytes += bytes;
     this.change(bytes);
@@ -258,5 +276,72 @@ export function isSent(response: ServerResponse): boolean {
 }
 
 export function disconnectSignalOf(socket: Socket): AbortSignal {
-  return accountedConnections.get(socket)!.ended.signal;
+  return Connection.of(socket)!.ended.signal;
+}
+
+/**
+ * A request whose body is counted as memory of its connection. Short chunks of the body are joined, because Node takes
+ * about 400 bytes for each chunk, even for a chunk of one byte.
+ */
+export class AccountedRequest extends IncomingMessage {
+  heldBytes = 0;
+  /** False if an earlier header section on the connection arrived in the same packet, that is, in the same read. */
+  isFirstOfPacket = true;
+  /** The result of `performance.now()` when the last byte of the request arrived. */
+  arrivedAt?: number;
+  private bodyBytes = 0;
+  private joinedChunks: Buffer | undefined;
+  private joinedBytes = 0;
+
+  override push(chunk: Buffer | null): boolean {
+    const connection = Connection.of(this.socket);
+    if (chunk === null) {
+      this.arrivedAt = performance.now();
+      if (connection !== undefined) {
+        connection.isMessageArriving = false;
+      }
+    } else {
+      connection?.assignToRequest(chunk.length);
+      const isFirst = this.bodyBytes === 0;
+      this.bodyBytes += chunk.length;
+      const isAllowed = this.bodyBytes <= MAX_BODY_BYTES;
+      if (!isFirst && isAllowed && chunk.length <= JOINED_CHUNKS_BYTES - this.joinedBytes) {
+        this.joinedChunks ??= this.accounted(Buffer.allocUnsafeSlow(JOINED_CHUNKS_BYTES));
+        this.joinedBytes += chunk.copy(this.joinedChunks, this.joinedBytes);
+        return true;
+      }
+    }
+    if (this.joinedChunks !== undefined) {
+      super.push(this.joinedChunks.subarray(0, this.joinedBytes));
+      [this.joinedChunks, this.joinedBytes] = [undefined, 0];
+    }
+    return super.push(chunk && this.accounted(chunk));
+  }
+
+  private accounted(part: Buffer): Buffer {
+    // Do not count all of a body that is too long, because Node discards the rest of such a body. Only the chunk that exceeds
+    // the allowed 64 KiB is in memory, too. Node reads at most another 64 KiB at a time, so counting stops at 128 KiB.
+    if (this.bodyBytes <= MAX_BODY_BYTES * 2) {
+      Connection.of(this.socket)?.hold(this, CHUNK_OVERHEAD_BYTES + part.length);
+    }
+    return part;
+  }
+}
+
+/** A response whose content is counted as memory of its connection until the caller has read the content. */
+export class AccountedResponse<
+  Request extends IncomingMessage = AccountedRequest,
+> extends ServerResponse<Request> {
+  override end(...given: unknown[]): this {
+    super.end(...(given as []));
+    const [content] = given;
+    const { socket } = this.req;
+    if ((typeof content === 'string' || content instanceof Uint8Array) && socket.writableLength > 0) {
+      Connection.of(socket)?.hold(
+        this.req as IncomingMessage as AccountedRequest,
+        Buffer.byteLength(content) + content.length * STRING_FACTOR,
+      );
+    }
+    return this;
+  }
 }

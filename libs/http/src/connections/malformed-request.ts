@@ -4,8 +4,8 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Connection } from './connection';
-import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from './errors';
-import { JSON_TYPE } from './representation';
+import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from '../errors';
+import { JSON_TYPE } from '../representation';
 
 /**
  * Milliseconds for which the server still reads from a connection after the last response. If the server closed the
