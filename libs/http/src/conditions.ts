@@ -102,6 +102,6 @@ declare module 'fastify' {
 export function ChecksConditions(): MethodDecorator {
   return applyDecorators(
     AddRouteConfig({ checksConditions: true }),
-    Documented({ parameters: ['If-Match'] }),
+    Documented({ requestHeaders: ['If-Match'] }),
   );
 }

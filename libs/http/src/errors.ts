@@ -31,10 +31,8 @@ export interface ErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly when: string;
-  /**
-   * If set, the error is documented for every operation (`operations`), or for every operation with a body (`bodies`).
-   */
-  readonly everywhere?: 'operations' | 'bodies';
+  /** If set, the error is documented for all operations, or for all operations other than GET (`all writes`). */
+  readonly commonTo?: 'all operations' | 'all writes';
   readonly example: string;
   readonly exampleHeaders: Readonly<Record<string, string>>;
 }
@@ -87,7 +85,7 @@ export function errorCatalogue(): ErrorDefinition[] {
 export const BadRequestError = defineError({
   code: 'bad_request',
   status: 400,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The request is not valid HTTP, or a header has an invalid value.',
   message: (what: string) => what,
   example: ['The request is not valid HTTP.'],
@@ -96,7 +94,7 @@ export const BadRequestError = defineError({
 export const MalformedJsonError = defineError({
   code: 'malformed_json',
   status: 400,
-  everywhere: 'bodies',
+  commonTo: 'all writes',
   when: 'The body is not valid JSON in UTF-8.',
   message: (why: string) => `The body is not valid JSON: ${why}.`,
   example: ['it ends too early or has an unexpected character'],
@@ -105,7 +103,7 @@ export const MalformedJsonError = defineError({
 export const ValidationFailedError = defineError({
   code: 'validation_failed',
   status: 400,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'A value in the request is invalid. The message names it and says what is valid.',
   message: (problems: string) => problems,
   example: ['The operation has no query parameter "colour".'],
@@ -131,7 +129,7 @@ export const MethodNotAllowedError = defineError({
 export const RequestTimeoutError = defineError({
   code: 'request_timeout',
   status: 408,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The request did not arrive within 30 seconds.',
   message: 'The request took too long to arrive. Send it again.',
 });
@@ -139,7 +137,7 @@ export const RequestTimeoutError = defineError({
 export const PreconditionFailedError = defineError({
   code: 'precondition_failed',
   status: 412,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: "The resource's ETag is not in `If-Match`, or is in a change's `If-None-Match`. Paths with no ETag accept only `If-Match: *`.",
   message: (why: string) => why,
   example: ['The resource has none of the ETags in If-Match. Get it again and send its new ETag.'],
@@ -148,7 +146,7 @@ export const PreconditionFailedError = defineError({
 export const PayloadTooLargeError = defineError({
   code: 'payload_too_large',
   status: 413,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The body is larger than 64 KiB.',
   message: 'The body is larger than 65536 bytes.',
 });
@@ -156,7 +154,7 @@ export const PayloadTooLargeError = defineError({
 export const UnsupportedMediaTypeError = defineError({
   code: 'unsupported_media_type',
   status: 415,
-  everywhere: 'bodies',
+  commonTo: 'all writes',
   when: 'The operation does not accept this media type, charset or content encoding.',
   message: (problem: string, _types: readonly string[]) => problem,
   headers: (_problem, types) => ({
@@ -169,7 +167,7 @@ export const UnsupportedMediaTypeError = defineError({
 export const HeadersTooLargeError = defineError({
   code: 'headers_too_large',
   status: 431,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The headers are larger than 16 KiB in total.',
   message: 'The headers of the request are larger than 16 KiB in total.',
 });
@@ -177,7 +175,7 @@ export const HeadersTooLargeError = defineError({
 export const InternalError = defineError({
   code: 'internal_error',
   status: 500,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The service failed. `X-Request-Id` identifies the entry in its log.',
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
@@ -188,7 +186,7 @@ export class UnavailableError extends Error {}
 export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',
   status: 503,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The service is temporarily unavailable. Try again after `Retry-After` seconds.',
   message: 'The service cannot answer right now. Try again after Retry-After seconds.',
   headers: () => ({ 'Retry-After': '5' }),

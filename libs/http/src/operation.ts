@@ -10,22 +10,28 @@ import {
 import { type Deprecation, OperationGoneError } from './deprecation';
 import type { AnyDefinedError } from './errors';
 import { InvalidCursorError, MAX_PAGE_SIZE } from './paging';
-import type { RepresentationOptions } from './representation';
+import type { PageOptions, ResourceOptions } from './representation';
 import { AddRouteConfig, Documented, type Examples } from './routes';
 
 type Schema = Type<unknown> | string;
 
-/** The successful response of an operation: a `resource` (sent with an ETag), a `page`, or any other `body`. */
-interface ResponseOptions extends RepresentationOptions {
+/** The successful response of an operation: a resource (sent with an ETag), a page of a list, or any other body. */
+type ResponseOptions = {
+  /** Default: 200. If the status of a resource is 201, the response has a `Location`. */
+  status?: 200 | 201 | 202;
   description: string;
-  resource?: Schema;
-  page?: Schema;
-  body?: Schema;
-  /** The name of the OpenAPI schema for the array of entries. Default: an array schema without a name. */
-  schema?: string;
   example?: unknown;
   examples?: Examples;
-}
+} & (
+  | ({ resource: Schema } & ResourceOptions)
+  | ({
+      /** The schema of an entry. */
+      page: Schema;
+      /** The name of the OpenAPI schema for the array of entries. Default: an array schema without a name. */
+      schema?: string;
+    } & PageOptions)
+  | { body: Schema }
+);
 
 interface OperationOptions {
   id: string;
@@ -33,7 +39,7 @@ interface OperationOptions {
   description: string;
   /** The successful response. Default: 204 without a body. */
   response?: ResponseOptions;
-  bodies?: Examples;
+  bodyExamples?: Examples;
   errors?: AnyDefinedError[];
   deprecated?: Deprecation;
   stability?: 'experimental' | 'beta';
@@ -42,7 +48,16 @@ interface OperationOptions {
 }
 
 export function Operation(options: OperationOptions): MethodDecorator {
-  const { id, response, bodies = {}, errors, stability, deprecated, hideTryItPanel, ...texts } = options;
+  const {
+    id,
+    response,
+    bodyExamples = {},
+    errors,
+    stability,
+    deprecated,
+    hideTryItPanel,
+    ...texts
+  } = options;
   // Show the sunset and the stability as badges, too, because Scalar and Redoc show `x-badges` but not the other
   // fields.
   const badges = [...(deprecated ? [`sunset ${deprecated.sunset}`] : []), ...(stability ? [stability] : [])];
@@ -57,7 +72,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   };
   return applyDecorators(
     ApiOperation(described),
-    Documented({ errors, bodies: Object.entries(bodies) }),
+    Documented({ errors, bodyExamples: Object.entries(bodyExamples) }),
     ...(deprecated ? announcing(id, deprecated) : []),
     ...(response ? responding(response) : noContent),
   );
@@ -69,32 +84,45 @@ function announcing(operationId: string, deprecation: Deprecation): MethodDecora
   const days = { Deprecation: `@${Date.parse(since) / 1000}`, Sunset: new Date(sunset).toUTCString() };
   return [
     AddRouteConfig({ deprecation: { ...deprecation, operationId, days } }),
-    Documented({ always: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
+    Documented({ responseHeaders: ['Deprecation', 'Sunset', 'Link'], errors: [OperationGoneError] }),
   ];
 }
 
 const noContent = [HttpCode(204), ApiResponse({ status: 204, description: 'Done; there is no body.' })];
 
 function responding(response: ResponseOptions): MethodDecorator[] {
-  const { status = 200, description, resource, page, body, single, example, examples } = response;
-  const type = resource ?? page ?? body!;
-  const entry = { $ref: getSchemaPath(type) };
-  const array = response.schema
-    ? { $ref: getSchemaPath(response.schema) }
-    : { type: 'array', maxItems: MAX_PAGE_SIZE, items: entry };
-  const content = { schema: page ? array : entry, ...(examples ? { examples } : { example }) };
-  const success = [
-    ...(page ? ['Link'] : []),
-    ...(resource || single ? ['ETag'] : []),
-    ...(status === 201 ? ['Location'] : []),
-  ];
-  return [
+  const { status = 200, description, example, examples } = response;
+  const success = (type: Schema, schema: object = referenceTo(type)) => [
     HttpCode(status),
-    ApiResponse({ status, description, content: { 'application/json': content } }),
-    Documented({ success, errors: page ? [InvalidCursorError] : [] }),
+    ApiResponse({
+      status,
+      description,
+      content: { 'application/json': { schema, ...(examples ? { examples } : { example }) } },
+    }),
     ...(typeof type === 'string' ? [] : [ApiExtraModels(type)]),
-    ...(body ? [] : [AddRouteConfig({ representation: { ...response, isPage: page !== undefined } })]),
   ];
+  if ('resource' in response) {
+    const { resource, asRead } = response;
+    return [
+      ...success(resource),
+      Documented({ successHeaders: ['ETag', ...(status === 201 ? ['Location'] : [])] }),
+      AddRouteConfig({ representation: { resource: { asRead } } }),
+    ];
+  }
+  if ('page' in response) {
+    const { page, schema, single } = response;
+    const array = { type: 'array', maxItems: MAX_PAGE_SIZE, items: referenceTo(page) };
+    return [
+      ...success(page, schema ? referenceTo(schema) : array),
+      Documented({ successHeaders: ['Link', ...(single ? ['ETag'] : [])], errors: [InvalidCursorError] }),
+      AddRouteConfig({ representation: { page: { single } } }),
+    ];
+  }
+  return success(response.body);
+}
+
+function referenceTo(schema: Schema): { $ref: string } {
+  return { $ref: getSchemaPath(schema) };
 }
 
 /**
@@ -111,6 +139,6 @@ export function responseSchema(
   return {
     type: 'object',
     description: `${name} in a response, where the required fields are always present.`,
-    allOf: [{ $ref: getSchemaPath(name) }, { type: 'object', required, properties }],
+    allOf: [referenceTo(name), { type: 'object', required, properties }],
   };
 }

@@ -17,25 +17,26 @@ export interface Page<Entry> {
   readonly cursor: string | null;
 }
 
-export interface RepresentationOptions {
-  /** Default: 200. A response with 201 has a `Location`: the operation's path and the new id. */
-  status?: 200 | 201 | 202;
+export interface ResourceOptions {
   /**
    * Returns the resource as a GET would return it, for the ETag. Needed if this operation returns more than the GET,
    * such as a secret.
    */
-  asRead?: (resource: never) => object;
+  asRead?: ((resource: never) => object) | undefined;
+}
+
+export interface PageOptions {
   /**
    * The query parameter that selects entries of a list by id. If this parameter asks for a single id, such as
    * `?id=7`, the response has the ETag of entry 7, which the caller can send in `If-Match`.
    */
-  single?: string;
+  single?: string | undefined;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** How to send what the handler returns. Absent if the handler's result is sent unchanged. */
-    representation?: RepresentationOptions & { isPage: boolean };
+    representation?: { resource: ResourceOptions } | { page: PageOptions };
   }
 }
 
@@ -44,14 +45,14 @@ export function represent(result: unknown, request: FastifyRequest, reply: Fasti
   if (representation === undefined) {
     return answersNotModified(request, reply, null) ? undefined : result;
   }
-  const { isPage, status, asRead, single } = representation;
-  if (isPage) {
-    return sendPage(result as Page<object>, single, request, reply);
+  if ('page' in representation) {
+    return sendPage(result as Page<object>, representation.page.single, request, reply);
   }
   const resource = result as { id: number };
-  if (status === 201) {
+  if (reply.statusCode === 201) {
     void reply.header('Location', locationOf(resource, request));
   }
+  const { asRead } = representation.resource;
   return sendResource(resource, asRead?.(resource as never) ?? resource, request, reply);
 }
 

@@ -25,18 +25,17 @@ export const NOTES = 'x-operation-notes';
 
 export type Examples = Record<string, { summary: string; value: unknown }>;
 
-/**
- * What a decorator adds to the documentation of an operation. `success` names header fields of successful responses,
- * and `always` names header fields of all responses.
- */
+/** What a decorator adds to the documentation of an operation. */
 export interface Notes {
   errors?: readonly AnyDefinedError[];
-  /** Errors that every other operation can return, but this operation cannot. */
-  never?: readonly AnyDefinedError[];
-  success?: readonly string[];
-  always?: readonly string[];
-  parameters?: readonly ('If-Match' | 'Idempotency-Key')[];
-  bodies?: readonly [name: string, example: Examples[string]][];
+  /** Errors that every other operation can return (`commonTo`), but this operation cannot. */
+  excludedErrors?: readonly AnyDefinedError[];
+  requestHeaders?: readonly ('If-Match' | 'Idempotency-Key')[];
+  /** Names of the header fields that each response has. */
+  responseHeaders?: readonly string[];
+  /** Names of the header fields that only successful responses have. */
+  successHeaders?: readonly string[];
+  bodyExamples?: readonly [name: string, example: Examples[string]][];
 }
 
 export function Documented(added: Notes): MethodDecorator {

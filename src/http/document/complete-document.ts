@@ -53,15 +53,15 @@ function completeRequest(operation: NotedOperation, method: string, components: 
     shared[name] ??= parameter;
     return isDeepStrictEqual(shared[name], parameter) ? reference('parameters', name) : parameter;
   });
-  const isConditional = method === 'get' && noted(operation, 'success').includes('ETag');
-  const names = [...noted(operation, 'parameters'), ...(isConditional ? ['If-None-Match'] : [])];
+  const isConditional = method === 'get' && noted(operation, 'successHeaders').includes('ETag');
+  const names = [...noted(operation, 'requestHeaders'), ...(isConditional ? ['If-None-Match'] : [])];
   operation.parameters = [...own, ...names.map((name) => reference('parameters', name))];
   const json = (operation.requestBody as RequestBodyObject | undefined)?.content['application/json'];
   if (json) {
     const { $ref } = json.schema as ReferenceObject;
     (components.schemas as Schemas)[nameIn($ref)]!.additionalProperties = false;
-    const bodies = noted(operation, 'bodies');
-    Object.assign(json, bodies.length > 0 && { examples: Object.fromEntries(bodies) });
+    const examples = noted(operation, 'bodyExamples');
+    Object.assign(json, examples.length > 0 && { examples: Object.fromEntries(examples) });
   }
 }
 
@@ -70,11 +70,11 @@ function completeRequest(operation: NotedOperation, method: string, components: 
  * component, to which the operations refer.
  */
 function completeResponses(operation: NotedOperation, method: string, components: Components): void {
-  const always = noted(operation, 'always');
+  const ownHeaders = noted(operation, 'responseHeaders');
   const responses = operation.responses as Responses;
   const shared = components.responses as Responses;
   const respond = (status: number, name: string, response: ResponseObject): void => {
-    if (always.length > 0) {
+    if (ownHeaders.length > 0) {
       responses[status] = response;
     } else {
       shared[name] ??= response;
@@ -82,32 +82,32 @@ function completeResponses(operation: NotedOperation, method: string, components
     }
   };
   for (const response of Object.values(responses) as ResponseObject[]) {
-    response.headers = headerReferences([...noted(operation, 'success'), ...always]);
+    response.headers = headerReferences([...noted(operation, 'successHeaders'), ...ownHeaders]);
   }
   if ('204' in responses) {
     respond(204, 'NoContent', responses['204'] as ResponseObject);
   }
   if (method === 'get') {
-    const headers = headerReferences(['ETag', 'Link', ...always]);
+    const headers = headerReferences(['ETag', 'Link', ...ownHeaders]);
     respond(304, 'NotModified', { description: NOT_MODIFIED, headers });
   }
   const errors = possibleErrors(operation, method);
   for (const status of new Set(errors.map((error) => error.status))) {
     const group = errors.filter((error) => error.status === status);
-    respond(status, nameOf(group), errorResponse(group, always));
+    respond(status, nameOf(group), errorResponse(group, ownHeaders));
   }
 }
 
 function possibleErrors(operation: NotedOperation, method: string): ErrorDefinition[] {
-  const excluded = noted(operation, 'never').map(({ definition }) => definition);
+  const excluded = noted(operation, 'excludedErrors').map(({ definition }) => definition);
   const others = errorCatalogue().filter(
-    ({ everywhere }) => everywhere === 'operations' || (everywhere === 'bodies' && method !== 'get'),
+    ({ commonTo }) => commonTo === 'all operations' || (commonTo === 'all writes' && method !== 'get'),
   );
   const all = [...noted(operation, 'errors').map(({ definition }) => definition), ...others];
   return [...new Set(all)].filter((error) => !excluded.includes(error)).sort((a, b) => a.status - b.status);
 }
 
-function errorResponse(errors: ErrorDefinition[], always: readonly string[]): ResponseObject {
+function errorResponse(errors: ErrorDefinition[], ownHeaders: readonly string[]): ResponseObject {
   const examples = errors.map(({ code, example: message, status }) => {
     return [code, { value: { code, message, status } }] as const;
   });
@@ -118,13 +118,13 @@ function errorResponse(errors: ErrorDefinition[], always: readonly string[]): Re
     content: {
       'application/json': { schema: reference('schemas', 'Error'), examples: Object.fromEntries(examples) },
     },
-    headers: headerReferences([...headers, ...always, ...replayed]),
+    headers: headerReferences([...headers, ...ownHeaders, ...replayed]),
   };
 }
 
 /** Names the component of a response after its errors, for example `PetNotFound`. */
 function nameOf(errors: ErrorDefinition[]): string {
-  const own = errors.filter((error) => errors.length === 1 || error.everywhere !== 'operations');
+  const own = errors.filter((error) => errors.length === 1 || error.commonTo !== 'all operations');
   const text = own.length === 0 ? STATUS_CODES[errors[0]!.status]! : own.map(({ code }) => code).join(' or ');
   return text.replace(/(?:^|[ _])(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }

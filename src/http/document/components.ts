@@ -45,47 +45,47 @@ function text(pattern: string, maxLength: number): SchemaObject {
   return { type: 'string', pattern, maxLength };
 }
 
-function sometimes(description: string, schema: SchemaObject, example: unknown): HeaderObject {
+function optional(description: string, schema: SchemaObject, example: unknown): HeaderObject {
   return { description, schema, example };
 }
 
-function always(...header: Parameters<typeof sometimes>): HeaderObject {
-  return { ...sometimes(...header), required: true };
+function required(...header: Parameters<typeof optional>): HeaderObject {
+  return { ...optional(...header), required: true };
 }
 
 const OF_EVERY_RESPONSE: Record<string, HeaderObject> = {
-  'X-RateLimit-Limit': always(
+  'X-RateLimit-Limit': required(
     'The request limit of one window: the window with the fewest requests left or, on a 429, the exhausted window.',
     INT32,
     60,
   ),
-  'X-RateLimit-Remaining': always('Requests left in the window of `X-RateLimit-Limit`.', INT32, 59),
-  'X-RateLimit-Reset': always(
+  'X-RateLimit-Remaining': required('Requests left in the window of `X-RateLimit-Limit`.', INT32, 59),
+  'X-RateLimit-Reset': required(
     'Unix timestamp at which the window of `X-RateLimit-Limit` resets. During a ban: when the next request will be accepted.',
     TIME,
     1795253460,
   ),
-  'RateLimit-Policy': always(
+  'RateLimit-Policy': required(
     'The windows that apply: `q` requests in `w` seconds (draft-ietf-httpapi-ratelimit-headers). Without a valid key there is no daily window.',
     text('^"minute";q=[0-9]+;w=60(, "day";q=[0-9]+;w=86400)?$', 64),
     '"minute";q=60;w=60, "day";q=1000;w=86400',
   ),
-  RateLimit: always(
+  RateLimit: required(
     'What is left in each window: `r` requests for the next `t` seconds (draft-ietf-httpapi-ratelimit-headers).',
     text('^"minute";r=[0-9]+;t=[0-9]+(, "day";r=[0-9]+;t=[0-9]+)?$', 64),
     '"minute";r=59;t=60, "day";r=999;t=40211',
   ),
-  'X-Request-Id': always(
+  'X-Request-Id': required(
     'The `X-Request-Id` of the request if it is 1 to 128 characters of `A-Za-z0-9._-`, or a generated id. Quote the id when you report a problem.',
     text('^[A-Za-z0-9._-]+$', 128),
     '0b6e3c1e-6f0c-4a57-9d0e-3f4b8b0d2c11',
   ),
-  'Cache-Control': always(
+  'Cache-Control': required(
     'Only the caller may cache the response, and must revalidate the response before using it again.',
     { type: 'string', enum: ['private, no-cache'] },
     'private, no-cache',
   ),
-  'Access-Control-Allow-Origin': sometimes(
+  'Access-Control-Allow-Origin': optional(
     'The origins that may read the response. Present if the request has an allowed `Origin`.',
     text('^(\\*|[a-z][a-z0-9+.-]*://[^/ ]+)$', 2048),
     '*',
@@ -96,48 +96,48 @@ export const EVERY_RESPONSE = Object.keys(OF_EVERY_RESPONSE);
 
 export const HEADERS: Record<string, HeaderObject> = {
   ...OF_EVERY_RESPONSE,
-  'Retry-After': sometimes(
+  'Retry-After': optional(
     'Seconds to wait before the next request. Present on every 429 and 503, on a 403 that reports a ban, and on a 409 `idempotency_in_progress`.',
     { ...INT32, minimum: 1 },
     42,
   ),
-  'WWW-Authenticate': sometimes(
+  'WWW-Authenticate': optional(
     'How to authenticate, and what is wrong with the key that was sent. Present on every 401, and on a 403 for a missing scope.',
     text('^Bearer realm="petstore"(, [a-z]+="[a-z_]+")*$', 100),
     'Bearer realm="petstore"',
   ),
-  Accept: always('The media types that a body may have.', text('^[a-z+/, -]+$', 100), 'application/json'),
-  'Accept-Encoding': always(
+  Accept: required('The media types that a body may have.', text('^[a-z+/, -]+$', 100), 'application/json'),
+  'Accept-Encoding': required(
     'The content codings that a body may have: none (`identity`).',
     text('^identity$', 8),
     'identity',
   ),
-  ETag: sometimes(
+  ETag: optional(
     'Version of the resource, for `If-Match` and `If-None-Match`.',
     text('^"[A-Za-z0-9_-]{22}"$', 24),
     '"0SgU8bLYz3tEJ7_M5bIqkw"',
   ),
-  Location: always(
+  Location: required(
     'Path of the resource that was created.',
     text('^(/[^/ ]+)+/[1-9][0-9]*$', 2048),
     '/pets/1',
   ),
-  Link: sometimes(
+  Link: optional(
     'Links to related pages (RFC 8288). `rel="next"`: the next page of a list, absent on the last page; the event feed always has a next page. `rel="deprecation"`: a page about the deprecation of the operation (RFC 9745). `rel="successor-version"`: the operation that replaces the deprecated operation (RFC 5829).',
     text('^<[^<>]+>; rel="[a-z-]+"', 8192),
     '</pets?cursor=YWZ0ZXI6MjA>; rel="next"',
   ),
-  Deprecation: sometimes(
+  Deprecation: optional(
     'When the operation was deprecated (RFC 9745): `@` and a Unix timestamp. Absent if the request could not be read.',
     text('^@[0-9]+$', 20),
     '@1793491200',
   ),
-  Sunset: sometimes(
+  Sunset: optional(
     'When the operation may be removed (RFC 8594). Absent if the request could not be read.',
     text('^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$', 29),
     'Mon, 01 Nov 2027 00:00:00 GMT',
   ),
-  'Idempotent-Replayed': sometimes(
+  'Idempotent-Replayed': optional(
     'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',
     { type: 'string', enum: ['true'] },
     'true',

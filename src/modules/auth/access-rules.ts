@@ -16,7 +16,7 @@ import type { Scope } from './api-key.entity';
 const ConflictingCredentialsError = defineError({
   code: 'conflicting_credentials',
   status: 400,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The request carries different API keys.',
   message: 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
 });
@@ -24,7 +24,7 @@ const ConflictingCredentialsError = defineError({
 export const MissingApiKeyError = defineError({
   code: 'missing_api_key',
   status: 401,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The request has no API key.',
   message: 'Send your API key as X-API-Key: <key> or Authorization: Bearer <key>.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore"' }),
@@ -33,7 +33,7 @@ export const MissingApiKeyError = defineError({
 const InvalidApiKeyError = defineError({
   code: 'invalid_api_key',
   status: 401,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The API key is mistyped, unknown, expired or revoked.',
   message: 'The API key is not valid: it is mistyped, unknown, expired or revoked.',
   headers: () => ({ 'WWW-Authenticate': 'Bearer realm="petstore", error="invalid_token"' }),

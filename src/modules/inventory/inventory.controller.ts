@@ -78,7 +78,7 @@ export class InventoryController {
     },
     errors: [PetNotFoundError, InsufficientStockError, StockLimitExceededError],
     stability: 'experimental',
-    bodies: {
+    bodyExamples: {
       delivered: { summary: 'Add five units', value: { delta: 5 } },
       lost: { summary: 'Remove two units', value: { delta: -2 } },
     },

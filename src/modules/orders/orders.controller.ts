@@ -61,7 +61,7 @@ export class OrdersController {
       },
     },
     errors: [UnknownPetError, PetNotAvailableError, InsufficientStockError],
-    bodies: {
+    bodyExamples: {
       placed: { summary: 'One unit', value: { petId: 1 } },
       fulfilled: { summary: 'Sold over the counter', value: { petId: 3, complete: true } },
     },
@@ -102,7 +102,7 @@ export class OrdersController {
     },
     errors: [OrderNotFoundError, OrderAlreadyCompleteError],
     stability: 'beta',
-    bodies: {
+    bodyExamples: {
       postponed: { summary: 'Change the ship date', value: { shipDate: '2026-11-30T09:30:00Z' } },
       unscheduled: { summary: 'Remove the ship date', value: { shipDate: null } },
     },

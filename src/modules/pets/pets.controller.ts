@@ -108,7 +108,7 @@ export class PetsController {
     },
     errors: [PetNotFoundError, UnknownCategoryError, InvalidStatusTransitionError],
     stability: 'beta',
-    bodies: {
+    bodyExamples: {
       renamed: { summary: 'Rename', value: { name: 'Rex II' } },
       offered: { summary: 'Offer it again', value: { status: 'available' } },
     },

@@ -16,7 +16,7 @@ const limitError = (code: string, window: 'minute' | 'day', hint: string, second
   defineError({
     code,
     status: 429,
-    everywhere: 'operations',
+    commonTo: 'all operations',
     when: `The limit of requests per ${window} is reached. Wait for \`Retry-After\` seconds${hint}.`,
     message: (seconds: number, remark: string) =>
       `The limit of requests per ${window} is reached. Try again in ${seconds} seconds.${remark}`,
@@ -35,7 +35,7 @@ export const DailyQuotaExceededError = limitError(
 export const ApiKeyBannedError = defineError({
   code: 'api_key_banned',
   status: 403,
-  everywhere: 'operations',
+  commonTo: 'all operations',
   when: 'The API key is banned; the message says why. Wait for `Retry-After` seconds.',
   message: (seconds: number, byOperator: boolean) => {
     const cause = byOperator

@@ -20,7 +20,7 @@ export function CountedOnlyWithoutKey(): MethodDecorator {
     // Leave these two errors out of the documentation of the decorated operation, which never returns these errors. The
     // operation accepts every request with a valid key. Requests without a valid key count towards the limit of the IP
     // address, and addresses have no daily limit and no bans.
-    Documented({ never: [ApiKeyBannedError, DailyQuotaExceededError] }),
+    Documented({ excludedErrors: [ApiKeyBannedError, DailyQuotaExceededError] }),
   );
 }
 

@@ -115,7 +115,7 @@ export class WebhooksController {
       example: { ...WEBHOOK, enabled: false },
     },
     errors: [WebhookNotFoundError, WebhookUrlNotAllowedError],
-    bodies: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
+    bodyExamples: { disabled: { summary: 'Send nothing for now', value: { enabled: false } } },
   })
   update(
     @WebhookId() id: number,

@@ -39,8 +39,8 @@ export function SendsCommands(): ClassDecorator {
   const idempotent = applyDecorators(
     UseInterceptors(IdempotencyInterceptor),
     Documented({
-      parameters: ['Idempotency-Key'],
-      success: ['Idempotent-Replayed'],
+      requestHeaders: ['Idempotency-Key'],
+      successHeaders: ['Idempotent-Replayed'],
       errors: [IdempotencyInProgressError, IdempotencyKeyReusedError],
     }),
   );
