@@ -26,7 +26,7 @@ SELECT id, pet_id, quantity, ship_date, complete, cancelled_at FROM orders WHERE
 -- Get the stock of a pet
 
 SELECT pet_id, stock, status FROM (SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
-  FROM pets WHERE deleted_at IS NULL) AS inventory_items WHERE pet_id = $1;
+  FROM pets WHERE deleted_at IS NULL) AS stock_with_status WHERE pet_id = $1;
 
 -- List pets
 
@@ -67,7 +67,7 @@ SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[], $3::bigint[], $
 
 SELECT page.*, wanted.place FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS wanted (after, most, place)
   CROSS JOIN LATERAL (SELECT * FROM (SELECT pet_id, stock, status FROM (SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
-  FROM pets WHERE deleted_at IS NULL) AS inventory_items WHERE pet_id > after ORDER BY pet_id LIMIT 101) AS page ORDER BY pet_id LIMIT most) AS page;
+  FROM pets WHERE deleted_at IS NULL) AS stock_with_status WHERE pet_id > after ORDER BY pet_id LIMIT 101) AS page ORDER BY pet_id LIMIT most) AS page;
 
 -- Read the feed
 

@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { Feature } from '../../feature';
 import { StockOfPets } from '../pets';
 import { InventoryController } from './inventory.controller';
-import { InventoryItem, ListedItem } from './inventory-item.entity';
+import { InventoryItem, StockWithStatus } from './inventory-item.entity';
 import { INVENTORY_TABLE, InventoryService, StockRows } from './inventory.service';
 
 export { InsufficientStockError, STOCK_COUNT, StockLimitExceededError } from './inventory.dto';
@@ -15,9 +15,9 @@ export { InventoryService, StockRows, stockAfter } from './inventory.service';
  */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([InventoryItem, ListedItem])],
+  imports: [TypeOrmModule.forFeature([InventoryItem, StockWithStatus])],
   controllers: [InventoryController],
-  providers: [InventoryService, { provide: StockOfPets, useFactory: (): StockOfPets => StockRows }],
+  providers: [InventoryService, { provide: StockOfPets, useValue: StockRows satisfies StockOfPets }],
   exports: [InventoryService, StockOfPets],
 })
 export class InventoryModule {}

@@ -21,15 +21,15 @@ export class InventoryItem {
 }
 
 /**
- * The stock and the status of a pet, for lists. The database has no such view: each statement contains the query. The
+ * The stock and the status of a pet, for reads. The database has no such view: each statement contains the query. The
  * stock is read by a subquery instead of a join, so that PostgreSQL reads only the stock of the listed pets.
  */
-@ViewEntity('inventory_items', {
+@ViewEntity('stock_with_status', {
   synchronize: false,
   expression: `SELECT id AS pet_id, (SELECT stock FROM inventory WHERE pet_id = pets.id) AS stock, status
     FROM pets WHERE deleted_at IS NULL`,
 })
-export class ListedItem {
+export class StockWithStatus {
   @ViewColumn({ name: 'pet_id' })
   petId!: number;
 

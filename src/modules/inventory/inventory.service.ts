@@ -13,7 +13,7 @@ import { type Page, rangeOf, toPageOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { PetNotFoundError, PetRows, type PetStatus, type PetWithStatus, type Stock } from '../pets';
-import { InventoryItem, ListedItem } from './inventory-item.entity';
+import { InventoryItem, StockWithStatus } from './inventory-item.entity';
 import {
   InsufficientStockError,
   type InventoryItemDto,
@@ -24,7 +24,7 @@ import {
 
 @Injectable()
 export class InventoryService {
-  private readonly pages = new PageReader(this.database, ListedItem, selectItems, toPageOf(toDto));
+  private readonly pages = new PageReader(this.database, StockWithStatus, selectByStatus, toPageOf(toDto));
 
   constructor(
     private readonly database: Database,
@@ -36,7 +36,7 @@ export class InventoryService {
   }
 
   async get(petId: number, callerId: number): Promise<InventoryItemDto> {
-    const item = await this.database.find(ListedItem, petId, callerId);
+    const item = await this.database.find(StockWithStatus, petId, callerId);
     if (item === null) {
       throw new PetNotFoundError(petId);
     }
@@ -90,7 +90,7 @@ export const StockRows = {
   },
 };
 
-function toDto({ petId, stock, status }: ListedItem): InventoryItemDto {
+function toDto({ petId, stock, status }: StockWithStatus): InventoryItemDto {
   return { petId, quantity: stock, status };
 }
 
@@ -109,7 +109,7 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
   return sum;
 }
 
-const selectItems: Select<ListInventoryQuery> = ({ status }, parameter) => {
+const selectByStatus: Select<ListInventoryQuery> = ({ status }, parameter) => {
   const values = status && [...new Set(status)].map((value) => parameter(value, 'text'));
   return { conditions: [], anyOf: values && { column: 'status', sorted: 'ASC', values } };
 };

@@ -6,7 +6,8 @@ export interface Stock {
   openOrders: number;
 }
 
-interface StockWithStatus extends Stock {
+interface StockWithStatus {
+  stock: number;
   status: PetStatus;
 }
 
