@@ -27,14 +27,13 @@ const floorRules = FLOORS.slice(0, -1).map(([floor, path], index) => {
 });
 
 /**
- * The modules, each with the modules that its `imports.json` lists.
+ * The other modules that each module may import, from the `imports.json` in its folder, so that a deleted module takes its
+ * rules along. `anyFile` lists those that every file may import, `onlyControllers` those that only its controllers may.
  */
-const MAY_IMPORT = Object.fromEntries(
-  readdirSync(join(__dirname, 'src/modules')).map((module) => [
-    module,
-    JSON.parse(readFileSync(join(__dirname, 'src/modules', module, 'imports.json'), 'utf8')),
-  ]),
-);
+const IMPORTS = readdirSync(join(__dirname, 'src/modules')).map((module) => ({
+  module,
+  ...JSON.parse(readFileSync(join(__dirname, 'src/modules', module, 'imports.json'), 'utf8')),
+}));
 
 /** Only the command line loads the commands of a feature. */
 const COMMANDS = '\\.command\\.ts$';
@@ -44,36 +43,27 @@ const PURE = ['^src/modules/quotas/rules/', '/(pet-status|retry-schedule|address
 function sentenceOf(module, allowed) {
   return allowed.length === 0
     ? `${module} imports no other module`
-    : `${module} imports only ${allowed.join(' and ')}`;
+    : `${module} imports only ${allowed.join(', ')}`;
 }
 
-/** The modules whose decorators any controller may use. */
-const OF_CONTROLLERS = ['auth', 'writes'];
-
-const moduleRules = Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
-  name: sentenceOf(module, allowed),
+const moduleRules = IMPORTS.map(({ module, anyFile, onlyControllers }) => ({
+  name: sentenceOf(module, [...anyFile, ...onlyControllers]),
   severity: 'error',
   from: { path: `^src/modules/${module}/` },
   to: {
     path: '^src/modules/',
-    pathNot: `^src/modules/(${[module, ...allowed, ...OF_CONTROLLERS].join('|')})/`,
+    pathNot: `^src/modules/(${[module, ...anyFile, ...onlyControllers].join('|')})/`,
   },
 }));
 
-const controllerRules = OF_CONTROLLERS.map((shared) => ({
-  name: `Only controllers import ${shared}, unless their module lists it`,
-  severity: 'error',
-  from: {
-    path: '^src/modules/',
-    pathNot: [
-      '\\.controller\\.ts$',
-      ...Object.keys(MAY_IMPORT)
-        .filter((module) => module === shared || MAY_IMPORT[module].includes(shared))
-        .map((module) => `^src/modules/${module}/`),
-    ],
-  },
-  to: { path: `^src/modules/${shared}/` },
-}));
+const controllerRules = IMPORTS.filter(({ onlyControllers }) => onlyControllers.length > 0).map(
+  ({ module, onlyControllers }) => ({
+    name: `Only controllers of ${module} import ${onlyControllers.join(', ')}`,
+    severity: 'error',
+    from: { path: `^src/modules/${module}/`, pathNot: '\\.controller\\.ts$' },
+    to: { path: `^src/modules/(${onlyControllers.join('|')})/` },
+  }),
+);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
