@@ -22,7 +22,7 @@ const HOST = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?$/i;
  */
 function addressOf(request: FastifyRequest): string {
   const { protocol, host, prefix, socket } = request;
-  const named = `${protocol === 'https' ? 'https' : 'http'}://${host}`;
+  const named = `${protocol.toLowerCase() === 'https' ? 'https' : 'http'}://${host}`;
   const isHost = HOST.test(host) && URL.canParse(named);
   return (isHost ? new URL(named).origin : `http://127.0.0.1:${socket.localPort}`) + prefix;
 }

@@ -128,6 +128,8 @@ describe('The address of the service', () => {
 
   it('is what a trusted proxy says of it, in the documents', async () => {
     expect(await serversFor(forwarded, proxied)).toEqual(['https://shop.example/store']);
+    const inCapitals = { ...forwarded, 'X-Forwarded-Proto': 'HTTPS' };
+    expect(await serversFor(inCapitals, proxied)).toEqual(['https://shop.example/store']);
     const { text } = await askFor('/llms.txt', forwarded, proxied);
     expect(text).toContain('(https://shop.example/store/openapi.json)');
   });
