@@ -6,7 +6,6 @@ export {
   type Lookup,
   type Need,
   type CommandSource,
-  Rejection,
   type RowChange,
   type State,
 } from './engine/state';

@@ -1,4 +1,4 @@
-import { type Command, Insert, type Lookup, Rejection, type State } from '#libs/database';
+import { type Command, Insert, type Lookup, type State } from '#libs/database';
 import { ApiError, type ErrorBody, defineError } from '#libs/http';
 import type { IdempotencyRecord } from './idempotency-record.entity';
 
@@ -103,12 +103,15 @@ export class IdempotentRequest {
    * Wraps a command so that the command takes effect only once. A later command with the same key returns the stored
    * response.
    */
-  wrap<Result>(command: Command<Result>): Command<Result | Rejection> {
+  wrap<Result>(command: Command<Result>): Command<Result> {
     const { name } = this;
     this.hasWrapped = true;
+    /** True if the command does not run, because another request with the key is running or has a stored response. */
+    const isRepeated = (state: State) =>
+      !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null;
     return {
       needs: [{ lookup: CLAIMS, key: name }, { lookup: RESPONSES, key: name }, ...command.needs],
-      needsNoRows: (state) => !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null,
+      needsNoRows: isRepeated,
       decide: (state) => {
         // Reset the flag, because `decide` runs again if the batch of commands is repeated.
         this.isReplayed = false;
@@ -116,24 +119,19 @@ export class IdempotentRequest {
           throw new IdempotencyInProgressError();
         }
         const kept = state.lookUp(RESPONSES, name);
-        return kept === null ? this.decide(command, state) : (this.replay(kept) as Result);
+        if (kept !== null) {
+          return this.replay(kept) as Result;
+        }
+        const result = command.decide(state);
+        this.keep(state, this.status, result);
+        return result;
+      },
+      recordError: (state, error) => {
+        if (isKept(error) && !isRepeated(state)) {
+          this.keep(state, error.status, error.toBody());
+        }
       },
     };
-  }
-
-  private decide<Result>(command: Command<Result>, state: State): Result | Rejection {
-    try {
-      const result = command.decide(state);
-      this.keep(state, this.status, result);
-      return result;
-    } catch (error) {
-      if (!isKept(error)) {
-        throw error;
-      }
-      state.rollBack();
-      this.keep(state, error.status, error.toBody());
-      return new Rejection(error);
-    }
   }
 
   private keep(state: State, status: number, response: unknown): void {

@@ -8,7 +8,6 @@ import {
   type LookupNeed,
   type Need,
   type NewIdNeed,
-  Rejection,
   type RowNeed,
   type State,
   isAsStrong,
@@ -207,7 +206,7 @@ function awaitedRowsOf(command: Command, state: State): RowNeed[] {
 function decide({ item, resolve, reject }: QueuedCommand, state: State): () => void {
   try {
     const result = state.decide(item.command);
-    return () => (result instanceof Rejection ? reject(result.error) : resolve(result));
+    return () => resolve(result);
   } catch (error) {
     return () => reject(error);
   }

@@ -52,18 +52,15 @@ export interface Command<Result = unknown> {
    */
   decide(state: State): Result;
   /**
+   * Called with the error that `decide` has thrown, after the changes of the command were discarded. The changes that this
+   * function makes are committed, for example a record of the error.
+   */
+  recordError?(state: State, error: unknown): void;
+  /**
    * Returns true if the command can decide without the rows in `needs`. The command then does not wait for rows that
    * another transaction has locked.
    */
   needsNoRows?(state: State): boolean;
-}
-
-/**
- * A result of `decide` that rejects the command with `error` and still commits the changes of the command. If `decide`
- * throws an error instead, the changes are discarded.
- */
-export class Rejection {
-  constructor(readonly error: unknown) {}
 }
 
 export interface CommandSource {
@@ -71,11 +68,11 @@ export interface CommandSource {
   callerId: number;
   /**
    * Throws an error if the resource does not meet a condition that the caller has set for the change, such as an
-   * expected ETag.
+   * expected ETag. `decide` of the command calls this function.
    */
   assertPrecondition?(resource: object): void;
   /** Changes a command before it is queued, for example so that a repeated request takes effect only once. */
-  wrap?<Result>(command: Command<Result>): Command<Result | Rejection>;
+  wrap?<Result>(command: Command<Result>): Command<Result>;
 }
 
 type Change = 'insert' | 'update' | 'delete';
@@ -167,7 +164,7 @@ export class State {
     return appended.flatMap(([insert, rows]) => (rows.length > 0 ? insert.statementFor(rows) : []));
   }
 
-  decide<Result>(command: Pick<Command<Result>, 'decide'>): Result {
+  decide<Result>(command: Command<Result>): Result {
     this.before = new Map();
     try {
       const result = command.decide(this);
@@ -175,11 +172,12 @@ export class State {
       return result;
     } catch (error) {
       this.rollBack();
+      command.recordError?.(this, error);
       throw error;
     }
   }
 
-  rollBack(): void {
+  private rollBack(): void {
     this.before.forEach((value, cell) => {
       cell.value = value;
     });
