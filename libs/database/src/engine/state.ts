@@ -104,7 +104,8 @@ interface Cell {
 
 /**
  * The rows that a batch has loaded, and the values that its lookups have found, with the changes that the commands of the
- * batch have made so far. Reading a row or the value of a lookup that the batch has not loaded throws an error.
+ * batch have made so far. Reading a row or the value of a lookup that the batch has not loaded throws an error. Commands
+ * call the methods from `find` on, and the engine calls the methods before `find`.
  */
 export class State {
   /**
