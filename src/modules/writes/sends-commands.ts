@@ -93,16 +93,17 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const decide = (state: State): Result => {
+    let result: Result;
     try {
-      const result = command.decide(state);
-      assertPathConditions(request);
-      return result;
+      result = command.decide(state);
     } catch (error) {
       if (error instanceof ApiError && error.status !== 404) {
         assertPathConditions(request);
       }
       throw error;
     }
+    assertPathConditions(request);
+    return result;
   };
   return { ...command, decide };
 }
