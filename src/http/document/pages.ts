@@ -8,11 +8,20 @@ import { HTML, ADDRESS_PLACEHOLDER, escaped, rootFrom } from './served-content';
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32' fill='%231a5fb4'><circle cx='5' cy='14' r='4'/><circle cx='12' cy='6' r='4'/><circle cx='20' cy='6' r='4'/><circle cx='27' cy='14' r='4'/><ellipse cx='16' cy='22' rx='9' ry='7'/></svg>";
 
+interface HtmlPage {
+  path: string;
+  title: string;
+  description: string;
+  /** HTML to add to the `head` element. */
+  head: string;
+  /** The HTML in the `body` element. */
+  body: string;
+}
+
 /**
- * Returns the HTML page for a path. The links in the page are relative, so that they also work behind a proxy that adds
- * a path prefix.
+ * Returns an HTML page. The links in the page are relative, so that they also work behind a proxy that adds a path prefix.
  */
-function htmlOf(path: string, title: string, about: string, head: string, body: string): string {
+function htmlOf({ path, title, description, head, body }: HtmlPage): string {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -20,7 +29,7 @@ function htmlOf(path: string, title: string, about: string, head: string, body: 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escaped(title)}</title>
-<meta name="description" content="${escaped(about)}">
+<meta name="description" content="${escaped(description)}">
 <link rel="icon" href="${ICON}">
 <script src="/docs/theme.js"></script>
 ${head}
@@ -82,7 +91,7 @@ ${listOf(toGuides)}
 ${tags.join('\n')}
 </main>
 <div id="reference"></div>`;
-  return htmlOf('/docs', 'Pet Store', ABOUT, head, body);
+  return htmlOf({ path: '/docs', title: 'Pet Store', description: ABOUT, head, body });
 }
 
 /**
@@ -108,12 +117,13 @@ ${siteHeader('/swagger').replaceAll('href="/', 'href="./')}
     .replace('</body>', '</div>\n</body>');
 }
 
-function textPage(path: string, title: string, about: string, more: string, content: string): string {
+/** Returns the HTML of a page with the site header and the styles of the guides. */
+function textPage(page: HtmlPage): string {
   const head = `<link rel="stylesheet" href="/docs/site.css">
 <link rel="stylesheet" href="/docs/guide.css">
-<script src="/docs/copying.js" defer></script>${more}`;
-  const body = `${siteHeader(path)}\n${content}`;
-  return htmlOf(path, `${title} · Pet Store`, about, head, body);
+<script src="/docs/copying.js" defer></script>${page.head}`;
+  const body = `${siteHeader(page.path)}\n${page.body}`;
+  return htmlOf({ ...page, title: `${page.title} · Pet Store`, head, body });
 }
 
 const listOf = (links: string[]): string => `<ul>${links.map((link) => `<li>${link}</li>`).join('\n')}</ul>`;
@@ -127,16 +137,20 @@ export function guidePage({ name, title, description, html, sections }: Guide, g
   const next = links[guides.findIndex((other) => other.name === name) + 1];
   const anchors = sections.map((section) => `<a href="#${section.anchor}">${escaped(section.title)}</a>`);
   const contents = `</h1>\n<nav class="contents" aria-label="On this page">${listOf(anchors)}</nav>`;
-  const content = `<div class="columns">
+  const body = `<div class="columns">
 <nav aria-label="Guides">${listOf(links)}</nav>
 <main id="content">
 ${html.replace('</h1>', () => contents)}
 <footer>${next ? `Next: ${next}` : links[0]} · <a href="${markdown}">This page as Markdown</a></footer>
 </main>
 </div>`;
-  const more = `\n<link rel="alternate" type="text/markdown" href="${markdown}">`;
-  const about = description.replaceAll('`', '');
-  return textPage(guidePath(name), name === INDEX_GUIDE ? 'Guides' : title, about, more, content);
+  return textPage({
+    path: guidePath(name),
+    title: name === INDEX_GUIDE ? 'Guides' : title,
+    description: description.replaceAll('`', ''),
+    head: `\n<link rel="alternate" type="text/markdown" href="${markdown}">`,
+    body,
+  });
 }
 
 /** Returns the content of `/llms.txt`: an overview of the documentation for language models (llmstxt.org). */
@@ -186,11 +200,12 @@ export function sendUnknownPage(request: FastifyRequest, reply: FastifyReply): b
   if (!wantsPage(request)) {
     return false;
   }
-  const content = `<main id="content">
+  const body = `<main id="content">
 <h1>There is no such page</h1>
 <p>Look for it in <a href="${INDEX_PATH}">the guides</a> or <a href="/docs">the reference</a>.</p>
 </main>`;
-  const page = textPage(request.url.replace(/\?.*/, ''), 'Not found', 'There is no such page.', '', content);
+  const path = request.url.replace(/\?.*/, '');
+  const page = textPage({ path, title: 'Not found', description: 'There is no such page.', head: '', body });
   void reply.headers(GUIDE_HEADERS).type(HTML).send(page);
   return true;
 }
