@@ -72,22 +72,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   const limiter = app.get(RequestLimiter);
   const isProxy = networkMatcher(settings.trustProxy);
-  const [handle] = fastify.server.listeners('request') as [RequestListener];
-  const connections = new Connections(fastify.server, {
-    handle: (request, response) => {
-      request.url = originForm(request);
-      handle(request, response);
-    },
-    headersOf: async (socket) => ({
-      ...(await limiter.headersOfAddress(socket.remoteAddress ?? '')),
-      ...commonHeaders(randomUUID()),
-    }),
-    callerNameOf: (address) => (isProxy(address) ? undefined : countedAddress(address)),
-    onRefusal: refusalLog(fastify.log, app.get(Clock)),
-  });
-  // 0 means no limit. Node's default of 2,000 counts names and values, so Node would ignore all headers after about a
-  // thousand.
-  fastify.server.maxHeadersCount = 0;
+  const connections = acceptConnections(fastify, isProxy, limiter, refusalLog(fastify.log, app.get(Clock)));
   fastify.decorateRequest('prefix', {
     getter() {
       return prefixOf(this.raw, isProxy);
@@ -169,6 +154,30 @@ function watchRoutes(fastify: FastifyInstance): void {
       const path = is404 ? withoutDigest(decodeURIComponent(url.split(/[?#]/, 1)[0]!)) : routeOptions.url!;
       return outside.has(path);
     },
+  });
+}
+
+function acceptConnections(
+  { server }: FastifyInstance,
+  isProxy: (address: string) => boolean,
+  limiter: RequestLimiter,
+  onRefusal: (reason: Refusal) => void,
+): Connections {
+  // 0 means no limit. Node's default of 2,000 counts names and values, so Node would ignore all headers after about a
+  // thousand.
+  server.maxHeadersCount = 0;
+  const [handle] = server.listeners('request') as [RequestListener];
+  return new Connections(server, {
+    handle: (request, response) => {
+      request.url = originForm(request);
+      handle(request, response);
+    },
+    headersOf: async (socket) => ({
+      ...(await limiter.headersOfAddress(socket.remoteAddress ?? '')),
+      ...commonHeaders(randomUUID()),
+    }),
+    callerNameOf: (address) => (isProxy(address) ? undefined : countedAddress(address)),
+    onRefusal,
   });
 }
 
