@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MalformedJsonError, UnsupportedMediaTypeError } from './errors';
-import { headerValuesOf, trimmed } from './message';
-import { isRead } from './representation';
+import { headerValuesOf, isRead, trimmed } from './message';
 
 export const MAX_BODY_BYTES = 64 * 1024;
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Makes Fastify parse every body as JSON in UTF-8. Fastify's own parsers are removed, because they accept other media

@@ -1,6 +1,11 @@
 // This file reads the header fields and the target of a request, and checks rules of HTTP that Node does not check.
 import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { BadRequestError } from './errors';
+
+export function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
 
 /** Returns all values of a header field, because Node's `headers` keeps only the first value of some fields. */
 export function headerValuesOf({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): string[] {

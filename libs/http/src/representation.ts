@@ -1,14 +1,10 @@
 // This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { assertIfMatch, entityTag, matchesIfNoneMatch } from './conditions';
+import { JSON_TYPE } from './json-body';
+import { isRead } from './message';
 
 type ResponseBody = string | Buffer | undefined;
-
-export const JSON_TYPE = 'application/json; charset=utf-8';
-
-export function isRead({ method }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD';
-}
 
 /** One page of a list or of the event feed. Do not modify a page, because several requests may share it. */
 export interface Page<Entry> {
@@ -132,9 +128,14 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
 
 /**
  * Sets the status 304 and returns true if `If-None-Match` of a read matches.
+ * @param tag the current ETag of the resource; null if the path has no ETag
  * @throws PreconditionFailedError if `If-Match` of a read does not match
  */
-function answersNotModified(request: FastifyRequest, reply: FastifyReply, tag: string | null): boolean {
+export function answersNotModified(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tag: string | null,
+): boolean {
   if (!isRead(request)) {
     return false;
   }

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject, SwaggerCustomOptions } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import { assertIfMatch, matchesIfNoneMatch } from '#libs/http';
+import { answersNotModified } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, type Guide, INDEX_PATH, guidePath, markdownPath, readGuides } from './guides';
 import {
@@ -49,9 +49,7 @@ export function serveDocument(app: NestFastifyApplication): void {
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', PAGE, (request, reply) => {
     const isPage = wantsPage(request);
-    if (!isPage) {
-      assertIfMatch(request.headers, null);
-    }
+    const isNotModified = !isPage && answersNotModified(request, reply, null);
     const at = (path: string) => request.prefix + path;
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
     const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
@@ -59,8 +57,7 @@ function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
     if (isPage) {
       return reply.redirect(places.docs);
     }
-    const answer = { name: info.title, version: info.version, ...places };
-    return matchesIfNoneMatch(request.headers, null) ? reply.status(304).send() : reply.send(answer);
+    return reply.send(isNotModified ? undefined : { name: info.title, version: info.version, ...places });
   });
 }
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { Connection } from './connection';
 import { ApiError, BadRequestError, HeadersTooLargeError, RequestTimeoutError } from '../errors';
-import { JSON_TYPE } from '../representation';
+import { JSON_TYPE } from '../json-body';
 
 /**
  * Milliseconds for which the server still reads from a connection after the last response. If the server closed the
