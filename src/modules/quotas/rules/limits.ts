@@ -82,10 +82,13 @@ export function startOfDay(time: number): number {
  */
 export function take(windows: Windows, limits: Limits, now: number): WindowStatus | null {
   const current = rollWindows(windows, limits, now);
-  const exhausted = current.filter(({ remaining }) => remaining === 0);
-  if (exhausted.length > 0) {
-    return exhausted.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one));
+  let exhausted: WindowStatus | null = null;
+  for (const status of current) {
+    if (status.remaining === 0 && (exhausted === null || status.resetAt >= exhausted.resetAt)) {
+      exhausted = status;
+    }
   }
+  if (exhausted !== null) return exhausted;
   for (const { name, resetAt } of current) {
     windows[name].start = resetAt - WINDOW_MS[name];
     windows[name].count += 1;
@@ -116,26 +119,26 @@ export function refund(windows: Windows, limits: Limits, takenAt: number, now: n
  * @returns the status of each window, the minute first
  */
 export function rollWindows(windows: Windows, { perMinute, perDay }: Limits, now: number): WindowStatus[] {
-  const minute = rolled('minute', windows.minute, perMinute, now, now);
-  return perDay === null ? [minute] : [minute, rolled('day', windows.day, perDay, now, startOfDay(now))];
+  const minute = rolled('minute', windows.minute, perMinute, now);
+  return perDay === null ? [minute] : [minute, rolled('day', windows.day, perDay, now)];
 }
 
 /**
  * Brings a window up to date. If the window has ended, its counts become 0. The next counted request then begins the
- * window again, at `start`. If the window lies in the future, because the clock was set back, the window is moved to
- * `start` and keeps its counts.
- * @param start the start of a window that contains `now`
+ * window again. If the window lies in the future, because the clock was set back, the window is moved to the present and
+ * keeps its counts.
  * @returns the status of the window
  */
-function rolled(name: WindowName, window: Window, limit: number, now: number, start: number): WindowStatus {
+function rolled(name: WindowName, window: Window, limit: number, now: number): WindowStatus {
+  const currentStart = name === 'day' ? startOfDay(now) : now;
   const isOver = now >= window.start + WINDOW_MS[name];
   if (isOver) {
     Object.assign(window, { count: 0, refunds: 0 });
   } else if (now < window.start) {
-    window.start = start;
+    window.start = currentStart;
   }
   const remaining = Math.max(0, limit - window.count);
-  return { name, limit, remaining, resetAt: (isOver ? start : window.start) + WINDOW_MS[name] };
+  return { name, limit, remaining, resetAt: (isOver ? currentStart : window.start) + WINDOW_MS[name] };
 }
 
 /** Divides limits among instances that cannot share counts. Each instance may allow at least one request. */
