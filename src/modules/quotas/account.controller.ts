@@ -159,7 +159,7 @@ export class AccountController {
 
 function toStatusDto(plan: string, decision: Decision): RateLimitStatusDto {
   const { ban, refusalsBeforeBan, acceptedAt, decidedAt } = decision;
-  const [minute, day] = decision.windows.map(({ limit, remaining, resetAt }) => {
+  const [minute, day] = decision.statuses.map(({ limit, remaining, resetAt }) => {
     return { limit, remaining, resetAt: new Date(resetAt).toISOString() };
   });
   return {

@@ -8,7 +8,7 @@ function warning(refusalsLeft: number, banMs: number): string {
 }
 
 /** Added to the message of a 429 while Redis is unavailable. */
-const OF_SHARE = ' For the moment, each instance of the service counts alone and allows its share.';
+const COUNTED_ALONE = ' For the moment, each instance of the service counts alone and allows its share.';
 
 const retryAfter = (seconds: number) => ({ 'Retry-After': String(seconds) });
 
@@ -48,15 +48,15 @@ export const ApiKeyBannedError = defineError({
 });
 
 export function limitErrorOf({ outcome, exhausted, ban, ...decision }: Decision): ApiError {
-  const { windows, acceptedAt, decidedAt, refusalsBeforeBan, isLocal } = decision;
-  const end = acceptedAt ?? windows.find(({ name }) => name === exhausted)!.resetAt;
+  const { statuses, acceptedAt, decidedAt, refusalsBeforeBan, isCountedAlone } = decision;
+  const end = acceptedAt ?? statuses.find(({ name }) => name === exhausted)!.resetAt;
   const seconds = Math.max(1, Math.ceil((end - decidedAt) / 1000));
   if (outcome === 'banned') {
     return new ApiKeyBannedError(seconds, ban!.byOperator);
   }
   const LimitError = exhausted === 'day' ? DailyQuotaExceededError : RateLimitExceededError;
-  if (isLocal) {
-    return new LimitError(seconds, OF_SHARE);
+  if (isCountedAlone) {
+    return new LimitError(seconds, COUNTED_ALONE);
   }
   return new LimitError(seconds, ban === null ? '' : warning(refusalsBeforeBan, nextBanMs(ban, decidedAt)));
 }

@@ -124,8 +124,8 @@ async function compare(memory: QuotaCounters, redis: QuotaCounters, aheadMs: num
     expect({ ...one, takenAt: other.takenAt, counted: other.counted }).toEqual(other);
   const refundLast = async () => {
     if (lastTaken !== undefined) {
-      const receipt = { takenAt: lastTaken + aheadMs, isLocal: false };
-      const expected = await memory.refund(client, { takenAt: lastTaken, isLocal: true });
+      const receipt = { takenAt: lastTaken + aheadMs, isCountedAlone: false };
+      const expected = await memory.refund(client, { takenAt: lastTaken, isCountedAlone: true });
       expectAlike(await redis.refund(client, receipt), expected);
       lastTaken = undefined;
     }
@@ -185,10 +185,10 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
   const client = aClient({ perMinute: 60, perDay: 100 });
   const takeWithoutRedis = async () => {
     server.pause();
-    const { isLocal, windows } = await counters.take(client);
+    const { isCountedAlone, statuses } = await counters.take(client);
     server.resume();
     await counters.onModuleInit();
-    return [isLocal, counters.isDegraded, windows[0]!.remaining];
+    return [isCountedAlone, counters.isDegraded, statuses[0]!.remaining];
   };
   expect(await takeWithoutRedis()).toEqual([true, false, 59]);
   // Redis has also counted the previous request, which it answered too late.
@@ -199,7 +199,7 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
 
 const LIMITS = { perMinute: 60, perDay: 100 };
 const remaining = async (counters: RedisCounters, client: LimitSubject) =>
-  (await counters.take(client)).windows[0]!.remaining;
+  (await counters.take(client)).statuses[0]!.remaining;
 
 test('a connection that falls silent, but does not end, is replaced', async () => {
   const way = await TcpProxy.start(server.url);
@@ -244,7 +244,10 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
   }
   // This blocks the event loop without using the processor.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, longerThanRedisMayTakeMs);
-  const answers = (await Promise.all(taken)).map(({ isLocal, windows }) => [isLocal, windows[0]!.remaining]);
+  const answers = (await Promise.all(taken)).map(({ isCountedAlone, statuses }) => [
+    isCountedAlone,
+    statuses[0]!.remaining,
+  ]);
   expect(answers).toEqual(taken.map(() => [false, 59]));
   expect(counters.isDegraded).toBe(false);
 });
@@ -259,7 +262,7 @@ test('a user of Redis who may only run scripts is enough', async () => {
   const rights = ['resetkeys', '~petstore:*', '-@all', '+@read', '+@write', '+@scripting', '+time', '+ping'];
   await server.call('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
   const counters = await startCounters(patient(server.url.replace('//', '//shop:secret@')), clock);
-  expect((await counters.take(anonymousClient('198.51.100.8'))).isLocal).toBe(false);
+  expect((await counters.take(anonymousClient('198.51.100.8'))).isCountedAlone).toBe(false);
   expect(counters.isDegraded).toBe(false);
 });
 
@@ -267,7 +270,7 @@ test('without a Redis that answers, or with one that refuses the database, an in
   const refusing = `${server.url}/99`;
   for (const url of ['redis://127.0.0.1:1', refusing]) {
     const counters = await startCounters(patient(url), clock);
-    expect((await counters.take(anonymousClient('198.51.100.9'))).isLocal).toBe(true);
+    expect((await counters.take(anonymousClient('198.51.100.9'))).isCountedAlone).toBe(true);
     expect(counters.isDegraded).toBe(true);
   }
   expect((await redisStatus(refusing)).reason).toMatch('DB index is out of range');

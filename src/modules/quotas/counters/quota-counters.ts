@@ -31,15 +31,15 @@ export abstract class QuotaCounters {
     const decision = await this.apply(subject, 'take');
     if (subject.key !== null && decision.outcome === 'allowed') {
       this.records.count(subject.key.clientId, decision.counted, 1);
-      if (decision.isLocal) this.records.flushSoon();
+      if (decision.isCountedAlone) this.records.flushSoon();
     } else if (subject.key !== null && decision.isNewlyBanned) {
       this.records.saveBan(subject.key.id, decision.ban!, decision.decidedAt);
     }
     return decision;
   }
 
-  async refund(subject: LimitSubject, { takenAt, isLocal }: TakenRequest): Promise<Decision> {
-    const decision = await this.apply(subject, { refund: { takenAt, isLocal } });
+  async refund(subject: LimitSubject, { takenAt, isCountedAlone }: TakenRequest): Promise<Decision> {
+    const decision = await this.apply(subject, { refund: { takenAt, isCountedAlone } });
     if (subject.key !== null) {
       this.records.count(subject.key.clientId, decision.counted, decision.outcome === 'refunded' ? -1 : 0);
     }

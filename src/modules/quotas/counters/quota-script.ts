@@ -195,7 +195,7 @@ interface ScriptResult {
 export function toDecision(json: string, { key, limits }: LimitSubject, receivedAt: number): Decision {
   const answer = JSON.parse(json) as ScriptResult;
   const { minute, day } = answer.windows;
-  const { outcome, exhausted = null, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
+  const { outcome, exhausted, isNewlyBanned, now: redisNow, ban = newBanState() } = answer;
   const aheadMs = redisNow - receivedAt;
   for (const time of ['bannedUntil', 'seriesStart', 'seriesEnd'] as const) {
     // Convert the time from the clock of Redis, which is `aheadMs` ahead of the clock of this instance. Leave a 0, which means
@@ -208,8 +208,6 @@ export function toDecision(json: string, { key, limits }: LimitSubject, received
     limits,
     now: receivedAt,
   };
-  const decision = decisionOf(state, outcome, exhausted, isNewlyBanned);
   // Do not convert `takenAt` to the local clock, because this time is sent back to Redis if the request is refunded.
-  decision.takenAt = redisNow;
-  return decision;
+  return decisionOf(state, { outcome, exhausted, isNewlyBanned, takenAt: redisNow });
 }

@@ -79,18 +79,16 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
 
   async apply(subject: LimitSubject, step: Step): Promise<Decision> {
     const taken = typeof step === 'object' ? step.refund : undefined;
-    const isShared = !this.isDegraded && !taken?.isLocal;
-    const shared = isShared ? await this.applyInRedis(subject, step) : null;
-    if (shared !== null) {
-      this.local.startFrom(subject, shared.counted);
-      return shared;
+    if (!this.isDegraded && !taken?.isCountedAlone) {
+      const decision = await this.applyInRedis(subject, step);
+      if (decision !== null) {
+        this.local.startFrom(subject, decision.counted);
+        return decision;
+      }
     }
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
-    const isElsewhere = taken?.isLocal === false;
-    const alone = await this.local.apply(subject, isElsewhere ? 'read' : step);
-    alone.isLocal = true;
-    return alone;
+    return this.local.apply(subject, taken?.isCountedAlone === false ? 'read' : step);
   }
 
   /**

@@ -16,8 +16,8 @@ export interface QuotaState {
   /** The limits of the plan. The limit per minute also determines how many refusals lead to a ban. */
   limits: Limits;
   /**
-   * The part of these limits that this instance may allow while Redis is unavailable. Refusals then do not count towards
-   * a ban, because the client may be within the limits of the plan.
+   * The part of these limits that this instance may allow. Present only if the instance counts alone because Redis is
+   * unavailable. Refusals then do not count towards a ban, because the client may be within the limits of the plan.
    */
   share?: Limits;
   now: number;
@@ -25,75 +25,79 @@ export interface QuotaState {
 
 /** The result of a `Step`, with the counts after this step. Times are in unix milliseconds. */
 export interface Decision {
-  outcome: Outcome;
+  readonly outcome: Outcome;
   /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */
-  exhausted: WindowName | null;
-  isNewlyBanned: boolean;
-  windows: WindowStatus[];
-  counted: Windows;
-  ban: Readonly<BanState> | null;
+  readonly exhausted: WindowName | null;
+  readonly isNewlyBanned: boolean;
+  /** The status of each window, the minute first. */
+  readonly statuses: readonly WindowStatus[];
+  readonly counted: Readonly<Windows>;
+  readonly ban: Readonly<BanState> | null;
   /**
    * The number of further refusals until the ban: 1 means that the next refusal leads to a ban. Infinity if there
    * is no key, because only keys are banned.
    */
-  refusalsBeforeBan: number;
+  readonly refusalsBeforeBan: number;
   /** During a ban, the time at which requests are accepted again, otherwise null. */
-  acceptedAt: number | null;
-  decidedAt: number;
+  readonly acceptedAt: number | null;
+  readonly decidedAt: number;
   /** When the request was counted, on the clock of Redis or, if the request was counted in memory, of this process. */
-  takenAt: number;
-  isLocal: boolean;
+  readonly takenAt: number;
+  /** True if this instance counted alone because Redis was unavailable. */
+  readonly isCountedAlone: boolean;
 }
 
-export type TakenRequest = Pick<Decision, 'takenAt' | 'isLocal'>;
+export type TakenRequest = Pick<Decision, 'takenAt' | 'isCountedAlone'>;
 
 export function applyStep(state: QuotaState, step: Step): Decision {
   const { windows, ban, limits, share, now } = state;
-  if (step === 'read') return decisionOf(state, 'unchanged');
+  if (step === 'read') return decisionOf(state, { outcome: 'unchanged' });
   if (typeof step === 'object') {
     const isOfDay = refund(windows, share ?? limits, step.refund.takenAt, now).includes('day');
-    return decisionOf(state, isOfDay ? 'refunded' : 'unchanged');
+    return decisionOf(state, { outcome: isOfDay ? 'refunded' : 'unchanged' });
   }
-  if (ban !== null && isBanned(ban, now)) return decisionOf(state, 'banned');
+  if (ban !== null && isBanned(ban, now)) return decisionOf(state, { outcome: 'banned' });
   const exhausted = take(windows, share ?? limits, now);
-  if (exhausted === null) return decisionOf(state, 'allowed');
+  if (exhausted === null) return decisionOf(state, { outcome: 'allowed' });
   const { perMinute } = limits;
   const isNewlyBanned =
     ban !== null && !share && countRefusal(ban, { perMinute, windowEnd: exhausted.resetAt, now });
   return isNewlyBanned
-    ? decisionOf(state, 'banned', null, true)
-    : decisionOf(state, 'limited', exhausted.name);
+    ? decisionOf(state, { outcome: 'banned', isNewlyBanned })
+    : decisionOf(state, { outcome: 'limited', exhausted: exhausted.name });
 }
 
+/** What a step did. The fields are those of `Decision`. */
+type StepResult = Pick<Decision, 'outcome'> &
+  Partial<Pick<Decision, 'exhausted' | 'isNewlyBanned' | 'takenAt'>>;
+
 /**
- * Describes the counts and the ban, and leaves both as they are. The decision has copies, because other requests may
- * change the counts and the ban before the decision is read.
+ * Describes the counts and the ban after a step, and leaves both as they are. The decision has copies, because other
+ * requests may change the counts and the ban before the decision is read.
  */
 export function decisionOf(
-  { windows: current, ban, limits, share, now }: QuotaState,
-  outcome: Outcome,
-  exhausted: WindowName | null = null,
-  isNewlyBanned = false,
+  { windows, ban, limits, share, now }: QuotaState,
+  { outcome, exhausted = null, isNewlyBanned = false, takenAt = now }: StepResult,
 ): Decision {
-  const counted = copyOf(current);
-  const windows = rollWindows(counted, share ?? limits, now);
+  const counted = copyOf(windows);
+  const statuses = rollWindows(counted, share ?? limits, now);
   return {
     outcome,
     exhausted,
     isNewlyBanned,
-    windows,
+    statuses,
     counted,
     ban: ban && { ...ban },
     refusalsBeforeBan: ban === null ? Infinity : refusalsBeforeBan(ban, { perMinute: limits.perMinute, now }),
-    acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, windows) : null,
+    acceptedAt: ban !== null && isBanned(ban, now) ? endOfWait(ban, statuses) : null,
     decidedAt: now,
-    takenAt: now,
-    isLocal: false,
+    takenAt,
+    isCountedAlone: share !== undefined,
   };
 }
 
-function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
-  const exhausted = windows.filter(({ remaining }) => remaining === 0);
+function endOfWait({ bannedUntil }: BanState, statuses: readonly WindowStatus[]): number {
+  const exhausted = statuses.filter(({ remaining }) => remaining === 0);
   return Math.max(bannedUntil, ...exhausted.map(({ resetAt }) => resetAt));
 }
 
@@ -103,17 +107,17 @@ function endOfWait({ bannedUntil }: BanState, windows: WindowStatus[]): number {
  * refused again.
  */
 export function rateLimitHeaders(
-  { windows, acceptedAt, exhausted }: Pick<Decision, 'windows' | 'acceptedAt' | 'exhausted'>,
+  { statuses, acceptedAt, exhausted }: Pick<Decision, 'statuses' | 'acceptedAt' | 'exhausted'>,
   now: number,
 ): Record<string, string> {
   let policy = '';
   let state = '';
-  for (const { name, limit, remaining, resetAt } of windows) {
+  for (const { name, limit, remaining, resetAt } of statuses) {
     const separator = policy === '' ? '"' : ', "';
     policy += `${separator}${name}";q=${limit};w=${WINDOW_MS[name] / 1000}`;
     state += `${separator}${name}";r=${remaining};t=${Math.max(0, Math.ceil((resetAt - now) / 1000))}`;
   }
-  const { limit, remaining, resetAt } = reportedWindow(windows, exhausted);
+  const { limit, remaining, resetAt } = reportedWindow(statuses, exhausted);
   return {
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(acceptedAt === null ? remaining : 0),
@@ -127,9 +131,9 @@ export function rateLimitHeaders(
  * Returns the window for the `X-RateLimit-*` headers: the window whose limit refused the request or, if no limit did,
  * the window with the fewest requests left.
  */
-function reportedWindow(windows: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
+function reportedWindow(statuses: readonly WindowStatus[], exhausted: WindowName | null): WindowStatus {
   return (
-    windows.find(({ name }) => name === exhausted) ??
-    windows.reduce((one, longer) => (longer.remaining <= one.remaining ? longer : one))
+    statuses.find(({ name }) => name === exhausted) ??
+    statuses.reduce((one, longer) => (longer.remaining <= one.remaining ? longer : one))
   );
 }

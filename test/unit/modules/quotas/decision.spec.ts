@@ -31,7 +31,7 @@ it('a banned request will be accepted when the day is over, if it is exhausted; 
     expect(decision).toMatchObject({
       outcome: 'banned',
       acceptedAt,
-      windows: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: 0 }],
+      statuses: [{ remaining: now < NOW + MINUTE_MS ? 0 : 2 }, { remaining: 0 }],
     });
     expect(rateLimitHeaders(decision, now)).toMatchObject({
       'X-RateLimit-Remaining': '0',
@@ -50,12 +50,12 @@ it.each<
   ['the exhausted minute, although both are at zero', [0, 0], 'minute', 'minute'],
   ['the exhausted day, although both are at zero', [0, 0], 'day', 'day'],
 ])('the rate limit headers report %s', (_what, left, exhausted, reported) => {
-  const windows: WindowStatus[] = [
+  const statuses: WindowStatus[] = [
     { name: 'minute', limit: 60, remaining: left[0], resetAt: NOW + MINUTE_MS },
     { name: 'day', limit: 1_000, remaining: left[1], resetAt: NOW + DAY_MS },
   ];
-  const { limit, remaining, resetAt } = windows.find(({ name }) => name === reported)!;
-  expect(rateLimitHeaders({ windows, acceptedAt: null, exhausted }, NOW)).toMatchObject({
+  const { limit, remaining, resetAt } = statuses.find(({ name }) => name === reported)!;
+  expect(rateLimitHeaders({ statuses, acceptedAt: null, exhausted }, NOW)).toMatchObject({
     'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(remaining),
     'X-RateLimit-Reset': String(resetAt / 1_000),
@@ -83,8 +83,8 @@ describe('whatever the clock does', () => {
         let now = START;
         return all.every((jump) => {
           now += jump;
-          const { exhausted, windows: current } = decide(windows, null, limits, now);
-          return current.every(({ name, resetAt }) => {
+          const { exhausted, statuses } = decide(windows, null, limits, now);
+          return statuses.every(({ name, resetAt }) => {
             const longest = name === 'minute' ? MINUTE_MS : DAY_MS;
             const isKept =
               name !== exhausted || take(structuredClone(windows), limits, resetAt)?.name !== name;
@@ -97,14 +97,14 @@ describe('whatever the clock does', () => {
 
   it('a step back returns no requests', () => {
     const steps = fc.array(fc.tuple(fc.nat({ max: 90_000 }), fc.nat({ max: 3 * DAY_MS })), { maxLength: 60 });
-    const left = (all: { remaining: number }[]) => all.map(({ remaining }) => remaining).join();
+    const left = (all: readonly { remaining: number }[]) => all.map(({ remaining }) => remaining).join();
     fc.assert(
       fc.property(anyLimits, steps, (limits, all) => {
         const windows = newWindows();
         let now = START;
         return all.every(([forward, back]) => {
           now += forward;
-          const before = left(decide(windows, null, limits, now).windows);
+          const before = left(decide(windows, null, limits, now).statuses);
           now -= back;
           return left(rollWindows(windows, limits, now)) === before;
         });

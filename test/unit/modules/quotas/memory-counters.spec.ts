@@ -19,6 +19,7 @@ class Records {
     this.saved.set(clientId, structuredClone(windows));
   }
   saveBan(): void {}
+  flushSoon(): void {}
   windowsOf({ clientId }: ClientKey): Promise<Windows> {
     this.lookUps += 1;
     return Promise.resolve(structuredClone(this.saved.get(clientId)) ?? newWindows());
@@ -59,8 +60,8 @@ it('A client that returns after ten idle minutes is read again, and keeps the co
   const client: LimitSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 2 } };
   const remaining: number[] = [];
   for (let request = 0; request < 4; request += 1) {
-    const { windows } = await counters.refund(client, await counters.take(client));
-    remaining.push(windows[1]!.remaining);
+    const { statuses } = await counters.refund(client, await counters.take(client));
+    remaining.push(statuses[1]!.remaining);
     clock.advance(11 * MINUTE);
     await jest.advanceTimersByTimeAsync(12 * MINUTE);
   }
@@ -85,8 +86,8 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
   for (let network = 0; network < 200_000; network += 1) {
     await counters.take({ key: null, tracker: `network ${network}`, limits });
   }
-  const { windows } = await counters.take(anonymousClient('192.0.2.1'));
-  expect(windows[0]!.remaining).toBe(59);
+  const { statuses } = await counters.take(anonymousClient('192.0.2.1'));
+  expect(statuses[0]!.remaining).toBe(59);
 });
 
 describe('one of three instances that count alone', () => {
@@ -133,18 +134,18 @@ describe('one of three instances that count alone', () => {
       const day = { start: startOfDay(now), count: 0, refunds: 0 };
       records.saved.set(1, { minute: { ...minute, count: 1 }, day: { ...day, count: 60 } });
       counters.startFrom(free, { minute, day: { ...day, count: 40 } });
-      const { outcome, windows } = await counters.take(free);
+      const { outcome, statuses } = await counters.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
-      expect(windows).toMatchObject([
+      expect(statuses).toMatchObject([
         { limit: 20, remaining, resetAt: now - 1_000 + MINUTE },
         { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
       records.saved.set(1, { minute, day });
       counters.clear();
-      expect((await counters.take(free)).windows[0]).toMatchObject({ limit: 20, remaining });
+      expect((await counters.take(free)).statuses[0]).toMatchObject({ limit: 20, remaining });
       const address = anonymousClient('192.0.2.1');
       counters.startFrom(address, { minute, day });
-      expect((await counters.take(address)).windows).toMatchObject([{ limit: 20, remaining }]);
+      expect((await counters.take(address)).statuses).toMatchObject([{ limit: 20, remaining }]);
     },
   );
 
@@ -153,8 +154,8 @@ describe('one of three instances that count alone', () => {
     records.saved.set(1, { ...newWindows(), day });
     expect((await counters.take(free)).outcome).toBe('allowed');
     clock.advance(24 * 60 * MINUTE);
-    const { windows } = await counters.take(free);
-    expect(windows.map(({ limit, remaining }) => [limit, remaining])).toEqual([
+    const { statuses } = await counters.take(free);
+    expect(statuses.map(({ limit, remaining }) => [limit, remaining])).toEqual([
       [20, 19],
       [30, 29],
     ]);

@@ -127,26 +127,26 @@ it('Every sequence of requests is decided like a naive count', () => {
   fc.assert(
     fc.property(firstLimits, steps, (first, all) => {
       let lastRemaining = 1;
-      play({ ...first }, all, ({ windows, decidedAt, outcome, ...decision }, exhausted, before, naive) => {
+      play({ ...first }, all, ({ statuses, decidedAt, outcome, ...decision }, exhausted, before, naive) => {
         const facts = {
           exhausted: decision.exhausted,
-          windows,
+          statuses,
           // At most as many requests as the limit are refunded, a refused request changes no count, and no request is refused
           // after an answer whose Remaining was above 0.
           bounded: NAMES.every((name) => naive.takenIn(name, decidedAt).length <= 2 * naive.limits[name]),
-          unchanged: outcome !== 'limited' || isDeepStrictEqual(windows, before),
+          unchanged: outcome !== 'limited' || isDeepStrictEqual(statuses, before),
           kept: lastRemaining === 0 || outcome === 'allowed',
         };
         const expected = {
           exhausted,
-          windows: NAMES.map((name) => naive.standing(name, decidedAt)),
+          statuses: NAMES.map((name) => naive.standing(name, decidedAt)),
           bounded: true,
           unchanged: true,
           kept: true,
         };
         // The comparison of Jest takes many times as long, so it is used only for the message.
         if (!isDeepStrictEqual(facts, expected)) expect(facts).toEqual(expected);
-        const headers = rateLimitHeaders({ windows, ...decision }, decidedAt);
+        const headers = rateLimitHeaders({ statuses, ...decision }, decidedAt);
         lastRemaining = Number(headers['X-RateLimit-Remaining']);
       });
     }),
