@@ -10,6 +10,7 @@ import {
 } from '../rules/bans';
 import { type Outcome, type Decision, decisionOf, type Step } from '../rules/decision';
 import { WINDOW_MS, type WindowName, type Windows } from '../rules/limits';
+import type { AllowedAlone } from './alone-counters';
 import type { LimitSubject } from './quota-counters';
 
 /**
@@ -19,7 +20,9 @@ import type { LimitSubject } from './quota-counters';
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
-local limits, key = given.limits, given.key
+local limits, key, step = given.limits, given.key, given.step
+-- The steps take and read are strings. The steps refund and report are tables.
+local refunded, reported = type(step) == 'table' and step.refund, type(step) == 'table' and step.report
 local floor, max, min = math.floor, math.max, math.min
 local LENGTHS = {minute = ${WINDOW_MS.minute}, day = ${WINDOW_MS.day}}
 local NAMES = key and {'minute', 'day'} or {'minute'}
@@ -36,16 +39,21 @@ local function load(name)
   return packed and cmsgpack.unpack(packed)
 end
 
--- Finds the counts in Redis and, if the instance has sent counts of the database, those as well.
+-- newWindows (limits.ts)
+local function new_windows()
+  return {minute = {start = 0, count = 0, refunds = 0}, day = {start = 0, count = 0, refunds = 0}}
+end
+
+-- Finds the counts in Redis and, if the instance has sent the client's counts in the database, these as well. The counts
+-- of an address are only in Redis.
 local windows, stored = load(KEYS[1]), given.windows
-if not windows and not stored then return false end
+if key and not windows and not stored then return false end
 if windows then windows.day.start = windows.day.start + ahead end
 if stored then
-  stored.resetAt = key and key.resetAt
+  stored.resetAt = key.resetAt
   stored.minute.start, stored.day.start = stored.minute.start + ahead, stored.day.start + ahead
 end
-local is_given = key and stored
-windows = windows or stored
+windows = windows or stored or new_windows()
 
 -- Returns false if the other window has ended. Otherwise, if only this window has ended, begins this window again, at
 -- the start of the other window and with a count of 0.
@@ -55,11 +63,11 @@ local function begin_with(window, other, name)
   return true
 end
 
-local ban, stored_ban, ban_changed
+local ban, loaded_ban, ban_changed
 if key then
   -- windowsOf (memory-counters.ts): after a reset by an operator, the counts begin again.
   if key.resetAt > windows.resetAt then
-    for _, name in ipairs(NAMES) do windows[name] = {start = 0, count = 0, refunds = 0} end
+    windows = new_windows()
     windows.resetAt = key.resetAt
   end
   -- Redis may have restarted from an older file, so take the larger count.
@@ -69,8 +77,8 @@ if key then
       window.count, window.refunds = max(window.count, other.count), max(window.refunds, other.refunds)
     end
   end
-  stored_ban = load(KEYS[2])
-  ban = stored_ban
+  loaded_ban = load(KEYS[2])
+  ban = loaded_ban
     or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
   -- applyStoredBan (bans.ts)
   if key.ban.changedAt > ban.changedAt then
@@ -83,11 +91,11 @@ if key then
   end
 end
 
-local alone = given.alone
--- Ignore requests from before an operator reset the counts.
-if alone and (not key or key.resetAt == windows.resetAt) then
-  alone.start = alone.start + ahead
-  if begin_with(windows.minute, alone, 'minute') then windows.minute.count = windows.minute.count + alone.count end
+-- Adds the requests that the instance allowed alone. The counts from the database already contain these requests. Ignores
+-- requests from before an operator reset the counts.
+if reported and not stored and (not key or key.resetAt == windows.resetAt) then
+  reported.start = reported.start + ahead
+  if begin_with(windows.minute, reported, 'minute') then windows.minute.count = windows.minute.count + reported.count end
 end
 
 -- rollWindows (limits.ts) and the first half of take (limits.ts): brings the windows up to date, and finds the window
@@ -116,15 +124,15 @@ local function ban_for_refusals()
 end
 
 -- applyStep (decision.ts)
-if given.step == 'take' and key and now < ban.bannedUntil then
+if step == 'take' and key and now < ban.bannedUntil then
   outcome = 'banned'
-elseif given.step == 'take' and not exhausted then
+elseif step == 'take' and not exhausted then
   -- The second half of take (limits.ts)
   outcome = 'allowed'
   for _, name in ipairs(NAMES) do
     windows[name].start, windows[name].count = ends[name] - LENGTHS[name], windows[name].count + 1
   end
-elseif given.step == 'take' then
+elseif step == 'take' then
   outcome = 'limited'
   -- The first half of countRefusal, and refusalsBeforeBan (bans.ts)
   if key then
@@ -135,9 +143,9 @@ elseif given.step == 'take' then
     if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
     if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
   end
-elseif given.step ~= 'read' then
+elseif refunded then
   -- refund (limits.ts)
-  local taken_at = given.step.refund.takenAt
+  local taken_at = refunded.takenAt
   for _, name in ipairs(NAMES) do
     local window = windows[name]
     local is_inside = taken_at >= window.start and taken_at < ends[name]
@@ -148,37 +156,35 @@ elseif given.step ~= 'read' then
   end
 end
 
--- Saves the counts and the ban.
+-- Saves the counts and the ban. A read changes nothing, but saves counts from the database, because the instance sends
+-- these counts only once.
 windows.day.start = windows.day.start - ahead
-local writes = given.step ~= 'read' or alone
-if writes or is_given then
+if step ~= 'read' or stored then
   redis.call('SET', KEYS[1], cmsgpack.pack(windows), 'PX', key and 2 * LENGTHS.day or LENGTHS.minute)
 end
-if writes and ban_changed then
+if step ~= 'read' and ban_changed then
   local kept = max(2 * LENGTHS.day, ban.bannedUntil - now + LENGTHS.day)
   redis.call('SET', KEYS[2], cmsgpack.pack(ban), 'PX', kept)
 end
 return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exhausted or nil, isNewlyBanned = newly_banned,
-  now = now, windows = windows, ban = (stored_ban or ban_changed) and ban or nil})
+  now = now, windows = windows, ban = (loaded_ban or ban_changed) and ban or nil})
 `;
+
+/** A step of the rules, or a report of requests that an instance allowed alone, which the script adds to the count of the minute. */
+export type ScriptStep = Step | { report: AllowedAlone };
 
 /** Argument of the script. Times are on the clock of the instance, except `takenAt` in `step`, which is on the clock of Redis. */
 export interface ScriptArgument {
   now: number;
   /** The time that replaces the time of Redis. Only tests set it, so that a test can move the clock of Redis. */
   redisNow?: number;
-  step: Step;
+  step: ScriptStep;
   limits: { minute: number; day?: number };
   key?: { ban: StoredBan; resetAt: number };
   /**
-   * Counts from the database. If Redis has no counts, or lower counts, Redis starts with the counts from the database.
+   * The client's counts in the database. If Redis has no counts of the client, or lower counts, Redis continues with these.
    */
   windows?: Windows;
-  /**
-   * Requests of one minute that the instance allowed while Redis was unavailable. The script adds these requests to the
-   * count of the minute.
-   */
-  alone?: { start: number; count: number };
 }
 
 /** Result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the service. */

@@ -4,12 +4,12 @@ import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import type { ClientKey } from '../../auth';
 import type { Decision, Step } from '../rules/decision';
-import { newWindows, type Windows } from '../rules/limits';
+import type { Windows } from '../rules/limits';
+import { type AllowedAlone, AloneCounters } from './alone-counters';
 import type { QuotaRecords } from './quota-records';
-import { type ScriptArgument, toDecision } from './quota-script';
+import { type ScriptArgument, type ScriptStep, toDecision } from './quota-script';
 import { type LimitSubject, QuotaCounters } from './quota-counters';
 import type { RedisConnection } from './redis-connection';
-import { type AllowedAlone, ShareCounters } from './share-counters';
 
 /**
  * Milliseconds between two probes, which check whether Redis can count requests. While Redis is unavailable, RETRY_MS
@@ -23,7 +23,6 @@ const RETRY_MS = 250;
  */
 const MAX_FAILED_PROBES = 4;
 const MAX_STORED = 200_000;
-const REPORTED_AT_ONCE = 100;
 const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
@@ -32,7 +31,7 @@ const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { per
  */
 export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly local: ShareCounters;
+  private readonly alone: AloneCounters;
   private storeId = '';
   /**
    * Counts from the database, by client. After each new connection, the counts of a client are passed to Redis once,
@@ -62,7 +61,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     private readonly instances: number,
   ) {
     super(records);
-    this.local = new ShareCounters(records, clock, instances);
+    this.alone = new AloneCounters(records, clock, instances);
     connection.onConnect = () => this.stored.clear();
   }
 
@@ -74,7 +73,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   async onApplicationShutdown(): Promise<void> {
     await this.prober.stop();
     this.connection.close();
-    this.local.onModuleDestroy();
+    this.alone.onModuleDestroy();
   }
 
   async apply(subject: LimitSubject, step: Step): Promise<Decision> {
@@ -82,13 +81,13 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     if (!this.isDegraded && !taken?.isCountedAlone) {
       const decision = await this.applyInRedis(subject, step);
       if (decision !== null) {
-        this.local.startFrom(subject, decision.counted);
+        this.alone.continueFrom(subject, decision.counted);
         return decision;
       }
     }
     this.hasCountedAlone = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
-    return this.local.apply(subject, taken?.isCountedAlone === false ? 'read' : step);
+    return this.alone.apply(subject, taken?.isCountedAlone === false ? 'read' : step);
   }
 
   /**
@@ -98,8 +97,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * @throws the error of the database if the counts in the database cannot be read
    */
   private async applyInRedis(subject: LimitSubject, step: Step): Promise<Decision | null> {
-    const ask = async (windows?: ScriptArgument['windows']) =>
-      this.ask(subject, step, { windows }).catch(() => {
+    const ask = async (windows?: Windows) =>
+      this.ask(subject, step, windows).catch(() => {
         this.prober.wake();
         return undefined;
       });
@@ -115,16 +114,15 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
     { key, tracker, limits }: LimitSubject,
-    step: Step,
-    more: Pick<ScriptArgument, 'windows' | 'alone'> = {},
+    step: ScriptStep,
+    windows?: Windows,
   ): Promise<string | null> {
     const given: ScriptArgument = {
       now: this.clock.now(),
       step,
       limits: { minute: limits.perMinute, day: limits.perDay ?? undefined },
       key: key === null ? undefined : { ban: key.ban, resetAt: key.resetAt },
-      ...more,
-      windows: key === null ? newWindows() : more.windows,
+      windows,
     };
     // The braces are a hash tag, so that a cluster keeps all keys of a client on one node.
     const prefix = `petstore:${this.storeId}:{${tracker}}`;
@@ -132,31 +130,15 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
   }
 
-  /** Adds the requests that were allowed while Redis was unavailable to the counts in Redis. */
-  private async reportAllowedAlone(): Promise<void> {
-    const waiting = [...this.local.allowedAlone.values()].filter(({ count }) => count > 0);
-    const sums: [LimitSubject, Windows][] = [];
-    while (waiting.length > 0) {
-      const some = waiting.splice(0, REPORTED_AT_ONCE);
-      sums.push(...(await Promise.all(some.map((allowed) => this.report(allowed)))));
-    }
-    this.local.clear();
-    sums.forEach((sum) => this.local.startFrom(...sum));
-  }
-
-  private async report(allowed: AllowedAlone): Promise<[LimitSubject, Windows]> {
-    const { subject, ...reported } = allowed;
-    let answer = await this.ask(subject, 'read', { alone: reported });
-    // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, only pass
-    // the client's counts from the database, because these counts already contain the requests that were allowed in
-    // memory.
-    answer ??= await this.ask(subject, 'read', { windows: await this.records.windowsOf(subject.key!) });
-    // Redis now counts the reported requests. Do not set the count to 0, because this instance may have allowed more
-    // requests in memory while Redis answered.
-    allowed.count -= reported.count;
+  /** Adds requests that this instance allowed alone to the counts in Redis. @returns the counts in Redis */
+  private async report(subject: LimitSubject, allowed: AllowedAlone): Promise<Windows> {
+    let answer = await this.ask(subject, { report: allowed });
+    // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, pass the counts
+    // from the database, which already contain the requests that were allowed alone.
+    answer ??= await this.ask(subject, { report: allowed }, await this.records.windowsOf(subject.key!));
     const { counted } = toDecision(answer!, subject, this.clock.now());
     if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);
-    return [subject, counted];
+    return counted;
   }
 
   private async probe(): Promise<void> {
@@ -168,7 +150,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       this.failedProbes = 0;
       if (this.hasCountedAlone) {
         this.hasCountedAlone = false;
-        await this.reportAllowedAlone();
+        await this.alone.report((subject, allowed) => this.report(subject, allowed));
         this.stored.clear();
       }
       if (this.isDegraded) {

@@ -1,7 +1,7 @@
 import { ManualClock } from '../../../support/manual-clock';
 import { newWindows, startOfDay, type Windows } from '../../../../src/modules/quotas/rules/limits';
 import { MemoryCounters } from '../../../../src/modules/quotas/counters/memory-counters';
-import { ShareCounters } from '../../../../src/modules/quotas/counters/share-counters';
+import { AloneCounters } from '../../../../src/modules/quotas/counters/alone-counters';
 import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { anonymousClient } from '../../../../src/modules/quotas/request-limiter';
 import type { LimitSubject } from '../../../../src/modules/quotas/counters/quota-counters';
@@ -93,10 +93,11 @@ it('keeps at most 200,000 addresses, and evicts the oldest', async () => {
 describe('one of three instances that count alone', () => {
   const free: LimitSubject = { ...aClient(1), limits: { perMinute: 60, perDay: 90 } };
 
-  let counters: ShareCounters;
+  let counters: AloneCounters;
 
+  const start = () => new AloneCounters(records as unknown as QuotaRecords, clock, 3);
   beforeEach(() => {
-    counters = new ShareCounters(records as unknown as QuotaRecords, clock, 3);
+    counters = start();
   });
   afterEach(() => counters.onModuleDestroy());
 
@@ -133,7 +134,7 @@ describe('one of three instances that count alone', () => {
       const minute = { start: now - 1_000, count: 60 - left, refunds: 0 };
       const day = { start: startOfDay(now), count: 0, refunds: 0 };
       records.saved.set(1, { minute: { ...minute, count: 1 }, day: { ...day, count: 60 } });
-      counters.startFrom(free, { minute, day: { ...day, count: 40 } });
+      counters.continueFrom(free, { minute, day: { ...day, count: 40 } });
       const { outcome, statuses } = await counters.take(free);
       expect(outcome).toBe(left === 0 ? 'limited' : 'allowed');
       expect(statuses).toMatchObject([
@@ -141,13 +142,32 @@ describe('one of three instances that count alone', () => {
         { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
       records.saved.set(1, { minute, day });
-      counters.clear();
+      counters.onModuleDestroy();
+      counters = start();
       expect((await counters.take(free)).statuses[0]).toMatchObject({ limit: 20, remaining });
       const address = anonymousClient('192.0.2.1');
-      counters.startFrom(address, { minute, day });
+      counters.continueFrom(address, { minute, day });
       expect((await counters.take(address)).statuses).toMatchObject([{ limit: 20, remaining }]);
     },
   );
+
+  it('reports each request that it allowed alone once, and then continues from the counts of Redis', async () => {
+    const minute = { start: clock.now(), count: 55, refunds: 0 };
+    const reported: number[] = [];
+    const add = async (_client: LimitSubject, { count }: { count: number }): Promise<Windows> => {
+      reported.push(count);
+      // Another request is allowed while Redis answers.
+      if (reported.length === 1) await counters.take(free);
+      return { ...newWindows(), minute };
+    };
+    await counters.take(free);
+    await counters.take(free);
+    await counters.report(add);
+    await counters.report(add);
+    expect((await counters.take(free)).statuses[0]).toMatchObject({ limit: 20, remaining: 4 });
+    await counters.report(add);
+    expect(reported).toEqual([2, 1, 1]);
+  });
 
   it('has its share of a new day from its first request on', async () => {
     const day = { start: startOfDay(clock.now()), count: 89, refunds: 0 };

@@ -6,21 +6,21 @@ import { cacheOptions, MemoryCounters } from './memory-counters';
 import type { LimitSubject } from './quota-counters';
 import type { QuotaRecords } from './quota-records';
 
-/** Requests of one minute that a client or an address was allowed while Redis was unavailable. */
-export interface AllowedAlone {
-  subject: LimitSubject;
-  /** Start of the minute, in unix milliseconds. */
-  start: number;
-  count: number;
-}
+/** At most this many clients and addresses are reported to Redis at once. */
+const REPORTED_AT_ONCE = 100;
+
+/** The start of a minute, and the number of requests that this instance allowed alone in this minute. */
+export type AllowedAlone = Pick<Window, 'start' | 'count'>;
 
 /**
- * Counts requests in memory while Redis is unavailable. Each instance allows its share of every limit, and continues
- * from the counts that Redis last reported.
+ * Counts requests of this instance alone, in memory, while Redis is unavailable. Each instance allows its share of every
+ * limit, and continues from the counts that Redis last reported.
  */
-export class ShareCounters extends MemoryCounters {
-  /** Requests that were allowed in memory and that Redis has not counted yet, by client or address. */
-  readonly allowedAlone = new LRUCache<string, AllowedAlone>(cacheOptions());
+export class AloneCounters extends MemoryCounters {
+  /** Requests that were allowed alone and that Redis has not counted yet, by client or address. */
+  private readonly allowedAlone = new LRUCache<string, AllowedAlone & { subject: LimitSubject }>(
+    cacheOptions(),
+  );
   /**
    * The count of the minute that Redis last reported, by client. The count of the day is read from the database, which
    * also has the requests that other instances have counted since the report. The database may lack the requests of the
@@ -39,7 +39,7 @@ export class ShareCounters extends MemoryCounters {
   }
 
   /** Keeps counts that Redis reported. If Redis fails, this instance continues with its share of the remaining requests. */
-  startFrom({ key, tracker, limits }: LimitSubject, counted: Windows): void {
+  continueFrom({ key, tracker, limits }: LimitSubject, counted: Windows): void {
     const windows = countsForShare(counted, limits, this.instances);
     if (key === null) {
       this.addresses.set(tracker, windows);
@@ -49,8 +49,24 @@ export class ShareCounters extends MemoryCounters {
     }
   }
 
-  clear(): void {
+  /**
+   * Reports the requests that were allowed alone. Then forgets the counts of this instance, and keeps those of Redis.
+   * @param add adds the requests to the counts in Redis, and returns these counts
+   */
+  async report(add: (subject: LimitSubject, allowed: AllowedAlone) => Promise<Windows>): Promise<void> {
+    const waiting = [...this.allowedAlone.values()].filter(({ count }) => count > 0);
+    const reported: [LimitSubject, Windows][] = [];
+    const reportOne = async (allowed: (typeof waiting)[number]): Promise<void> => {
+      const { subject, start, count } = allowed;
+      reported.push([subject, await add(subject, { start, count })]);
+      // Do not set the count to 0, because this instance may have allowed more requests alone while Redis answered.
+      allowed.count -= count;
+    };
+    while (waiting.length > 0) {
+      await Promise.all(waiting.splice(0, REPORTED_AT_ONCE).map(reportOne));
+    }
     [this.clients, this.addresses, this.reportedMinutes].forEach((cache) => cache.clear());
+    reported.forEach((one) => this.continueFrom(...one));
   }
 
   protected override decide(subject: LimitSubject, state: QuotaState, step: Step): Decision {
