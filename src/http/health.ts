@@ -89,7 +89,7 @@ export class HealthController {
     if (reason !== undefined) {
       throw new UnavailableError(`Not ready: ${reason}.`);
     }
-    const limits = { ...UP, degraded: this.quotas.isDegraded };
+    const limits = { ...UP, degraded: this.quotas.countsAlone };
     return { status: 'ok', details: { database: UP, migrations: UP, limits } };
   }
 }

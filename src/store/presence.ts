@@ -58,7 +58,7 @@ export class Presence implements OnModuleDestroy {
 
   async begin({ address, port }: Pick<Instance, 'address' | 'port'>): Promise<void> {
     const instance = [this.id, VERSION, hostname(), process.pid, address, port];
-    const work = () => this.database.query({ text: RENEW, values: [...instance, this.quotas.isDegraded] });
+    const work = () => this.database.query({ text: RENEW, values: [...instance, this.quotas.countsAlone] });
     this.task = new RepeatingTask({
       name: 'Showing that this instance runs',
       work,

@@ -13,7 +13,7 @@ export function countDecisions(app: NestFastifyApplication, registers: Registry[
     aggregator: 'max',
     registers,
     collect() {
-      this.set(Number(counters.isDegraded));
+      this.set(Number(counters.countsAlone));
     },
   });
   const decisions = new Counter({

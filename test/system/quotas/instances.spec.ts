@@ -53,7 +53,7 @@ afterAll(() => Promise.all(ways.map((way) => way.close())));
 const advance = (milliseconds: number) => services.forEach(({ clock }) => clock.advance(milliseconds));
 
 /** For each instance, true if it counts alone. */
-const degraded = () => services.map(({ app }) => app.get(QuotaCounters).isDegraded);
+const countingAlone = () => services.map(({ app }) => app.get(QuotaCounters).countsAlone);
 
 /** Creates a client, with a caller for each instance. */
 async function aClient(options: KeyOptions = {}) {
@@ -65,13 +65,13 @@ async function aClient(options: KeyOptions = {}) {
 /** Cuts an instance off from Redis, and waits until it counts alone. */
 async function loseRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].refuse();
-  await until(() => degraded()[instance]!);
+  await until(() => countingAlone()[instance]!);
 }
 
 /** Connects an instance to Redis again, and waits until it counts there. */
 async function findRedis(instance: 0 | 1): Promise<void> {
   await ways[instance].restore();
-  await until(() => !degraded()[instance]);
+  await until(() => !countingAlone()[instance]);
 }
 
 async function withoutRedis(work: () => Promise<unknown>): Promise<void> {
@@ -110,14 +110,14 @@ test('while Redis does not answer, a burst gets the share, nothing fails, who ke
   ]);
   expect(tally(many)).toEqual({ 200: SHARE, 429: 8 });
   expect(new Set(few)).toEqual(new Set([200]));
-  await until(() => degraded()[0]!);
+  await until(() => countingAlone()[0]!);
   const ready = await fetch(`${services[0].url}/health/ready`);
   expect([ready.status, await ready.json()]).toMatchObject([
     200,
     { details: { limits: { degraded: true } } },
   ]);
   redis.resume();
-  await until(() => !degraded().some(Boolean));
+  await until(() => !countingAlone().some(Boolean));
 });
 
 test('an instance that has lost Redis counts its share from what that last had left, the other one exactly, and its return starts no new minute', async () => {
@@ -128,7 +128,7 @@ test('an instance that has lost Redis counts its share from what that last had l
     ...[4, 1, LIMIT],
   ]);
   await loseRedis(1);
-  expect(degraded()).toEqual([false, true]);
+  expect(countingAlone()).toEqual([false, true]);
   // Alone, the instance allows its share to a client that was not refused before, and nothing to one that has used up its minute.
   expect([await allowed(there, SHARE + 3), await allowed(spending[1]!, 1)]).toEqual([SHARE, 0]);
   expect(await allowed(here, LIMIT)).toBe(LIMIT - 5);
@@ -148,7 +148,7 @@ test('repeated short outages of Redis give no client more than its daily limit',
     redis.pause();
     await statusesOf(silenced);
     redis.resume();
-    await until(() => !degraded().some(Boolean));
+    await until(() => !countingAlone().some(Boolean));
     await statusesOf(others);
   };
   await silence(callers);
@@ -177,7 +177,7 @@ test('a restarted Redis is empty, but the day and the bans are kept, and without
   await flush();
 
   await redis.stop();
-  await until(() => degraded().every(Boolean));
+  await until(() => countingAlone().every(Boolean));
   await statuses(during[0]!, 2);
   advance(2_000);
   const refused = await call<ErrorBody>(during[0]!, 20);
@@ -186,7 +186,7 @@ test('a restarted Redis is empty, but the day and the bans are kept, and without
     'The limit of requests per minute is reached. Try again in 58 seconds. For the moment, each instance of the service counts alone and allows its share.';
   expect(refused.at(-1)!.body.message).toBe(ofShare);
   await redis.start();
-  await until(() => !degraded().some(Boolean));
+  await until(() => !countingAlone().some(Boolean));
   advance(2_000);
   expect(await statuses(callers[0]!, 1)).toEqual([429]);
   await bothAnswer(before, 403);
@@ -203,9 +203,9 @@ test('a Redis that comes back with an older file gives nothing back: neither of 
   expect(await allow(3)).toEqual([3, 3, 3, 3]);
   await flush();
   await redis.stop();
-  await until(() => degraded().every(Boolean));
+  await until(() => countingAlone().every(Boolean));
   await redis.start();
-  await until(() => !degraded().some(Boolean));
+  await until(() => !countingAlone().some(Boolean));
   const left = await Promise.all([allowed(ofMinute[0]!, LIMIT), allowed(ofDay[1]!, LIMIT)]);
   expect(left).toEqual([LIMIT - 10, LIMIT - 10]);
 });

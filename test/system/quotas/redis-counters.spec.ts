@@ -188,7 +188,7 @@ test('what was allowed alone because Redis was late counts in Redis and in the n
     const { isCountedAlone, statuses } = await counters.take(client);
     server.resume();
     await counters.onModuleInit();
-    return [isCountedAlone, counters.isDegraded, statuses[0]!.remaining];
+    return [isCountedAlone, counters.countsAlone, statuses[0]!.remaining];
   };
   expect(await takeWithoutRedis()).toEqual([true, false, 59]);
   // Redis has also counted the previous request, which it answered too late.
@@ -207,8 +207,8 @@ test('a connection that falls silent, but does not end, is replaced', async () =
   const client = aClient(LIMITS);
   expect(await remaining(counters, client)).toBe(59);
   way.fallSilent(false);
-  await until(() => counters.isDegraded);
-  await until(() => !counters.isDegraded);
+  await until(() => counters.countsAlone);
+  await until(() => !counters.countsAlone);
   expect(await remaining(counters, client)).toBe(58);
   await way.close();
 });
@@ -225,8 +225,8 @@ test('a connection that leads to what is a replica now is replaced', async () =>
   await server.call('REPLICAOF', '127.0.0.1', next.port);
   // New connections reach the new server, as if its name was moved. Connections to the old server stay.
   way.leadTo(next.url);
-  await until(() => counters.isDegraded);
-  await until(() => !counters.isDegraded);
+  await until(() => counters.countsAlone);
+  await until(() => !counters.countsAlone);
   expect(await remaining(counters, client)).toBe(58);
   await server.call('REPLICAOF', 'NO', 'ONE');
   await way.close();
@@ -249,7 +249,7 @@ test('an event loop that is busy for longer than Redis may take is no outage', a
     statuses[0]!.remaining,
   ]);
   expect(answers).toEqual(taken.map(() => [false, 59]));
-  expect(counters.isDegraded).toBe(false);
+  expect(counters.countsAlone).toBe(false);
 });
 
 test('who only looks leaves nothing in Redis', async () => {
@@ -263,7 +263,7 @@ test('a user of Redis who may only run scripts is enough', async () => {
   await server.call('ACL', 'SETUSER', 'shop', 'on', '>secret', ...rights);
   const counters = await startCounters(patient(server.url.replace('//', '//shop:secret@')), clock);
   expect((await counters.take(anonymousClient('198.51.100.8'))).isCountedAlone).toBe(false);
-  expect(counters.isDegraded).toBe(false);
+  expect(counters.countsAlone).toBe(false);
 });
 
 test('without a Redis that answers, or with one that refuses the database, an instance starts and counts alone: the first database may be that of another store', async () => {
@@ -271,7 +271,7 @@ test('without a Redis that answers, or with one that refuses the database, an in
   for (const url of ['redis://127.0.0.1:1', refusing]) {
     const counters = await startCounters(patient(url), clock);
     expect((await counters.take(anonymousClient('198.51.100.9'))).isCountedAlone).toBe(true);
-    expect(counters.isDegraded).toBe(true);
+    expect(counters.countsAlone).toBe(true);
   }
   expect((await redisStatus(refusing)).reason).toMatch('DB index is out of range');
 });
@@ -350,10 +350,10 @@ describe('In a cluster', () => {
     expect(before.length).toBeGreaterThan(1);
     silent.pause();
     await until(async () => !(await connectionsOf(node)).some((id) => before.includes(id)));
-    await until(() => pair.every(({ isDegraded }) => isDegraded));
+    await until(() => pair.every(({ countsAlone }) => countsAlone));
     silent.resume();
     await untilWhole();
-    await until(() => !pair.some(({ isDegraded }) => isDegraded));
+    await until(() => !pair.some(({ countsAlone }) => countsAlone));
     await expectExact(pair, await aClientOf(silent));
   });
 
@@ -367,7 +367,7 @@ describe('In a cluster', () => {
     await until(async () => {
       // The requests are sent one after the other, because requests that fail together count as one failure.
       for (const counters of pair) expect(await outcomes([counters], one, 1)).toEqual({ allowed: 1 });
-      return pair.every(({ isDegraded }) => isDegraded);
+      return pair.every(({ countsAlone }) => countsAlone);
     });
     for (const counters of pair) {
       expect(await outcomes([counters], alone, SHARE + 4)).toEqual({ allowed: SHARE, limited: 4 });
@@ -375,7 +375,7 @@ describe('In a cluster', () => {
 
     await node.start();
     await untilWhole();
-    await until(() => !pair.some(({ isDegraded }) => isDegraded));
+    await until(() => !pair.some(({ countsAlone }) => countsAlone));
     await expectExact(pair, later);
   });
 });

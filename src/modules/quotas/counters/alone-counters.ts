@@ -50,7 +50,7 @@ export class AloneCounters extends MemoryCounters {
   }
 
   /**
-   * Reports the requests that were allowed alone. Then forgets the counts of this instance, and keeps those of Redis.
+   * Reports the requests that were allowed alone. Then forgets this instance's own counts, and keeps the counts of Redis.
    * @param add adds the requests to the counts in Redis, and returns these counts
    */
   async report(add: (subject: LimitSubject, allowed: AllowedAlone) => Promise<Windows>): Promise<void> {

@@ -20,7 +20,7 @@ export interface LimitSubject {
  */
 export abstract class QuotaCounters {
   /** True while this instance counts alone because Redis is unavailable. */
-  isDegraded = false;
+  countsAlone = false;
 
   constructor(protected readonly records: QuotaRecords) {}
 

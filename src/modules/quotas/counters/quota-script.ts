@@ -170,7 +170,10 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
   now = now, windows = windows, ban = (loaded_ban or ban_changed) and ban or nil})
 `;
 
-/** A step of the rules, or a report of requests that an instance allowed alone, which the script adds to the count of the minute. */
+/**
+ * A step of the rules or, after an outage of Redis, a report of requests that an instance allowed alone. The script adds
+ * reported requests to the count of their minute.
+ */
 export type ScriptStep = Step | { report: AllowedAlone };
 
 /** Argument of the script. Times are on the clock of the instance, except `takenAt` in `step`, which is on the clock of Redis. */

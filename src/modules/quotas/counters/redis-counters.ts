@@ -46,12 +46,15 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     },
   });
   private failedProbes = 0;
-  /** True if requests may have been counted in memory since the last successful probe of Redis. */
-  private hasCountedAlone = false;
+  /**
+   * True if this instance may have counted requests alone since the last successful probe of Redis. The next successful
+   * probe reports these requests to Redis.
+   */
+  private isReportDue = false;
   private readonly prober = new RepeatingTask({
     name: 'Probing Redis',
     work: () => this.probe(),
-    everyMs: () => (this.isDegraded ? RETRY_MS : PROBE_MS),
+    everyMs: () => (this.countsAlone ? RETRY_MS : PROBE_MS),
   });
 
   constructor(
@@ -78,14 +81,14 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
 
   async apply(subject: LimitSubject, step: Step): Promise<Decision> {
     const taken = typeof step === 'object' ? step.refund : undefined;
-    if (!this.isDegraded && !taken?.isCountedAlone) {
+    if (!this.countsAlone && !taken?.isCountedAlone) {
       const decision = await this.applyInRedis(subject, step);
       if (decision !== null) {
         this.alone.continueFrom(subject, decision.counted);
         return decision;
       }
     }
-    this.hasCountedAlone = true;
+    this.isReportDue = true;
     // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
     return this.alone.apply(subject, taken?.isCountedAlone === false ? 'read' : step);
   }
@@ -148,29 +151,29 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       // requests.
       await this.ask(PROBE, 'take');
       this.failedProbes = 0;
-      if (this.hasCountedAlone) {
-        this.hasCountedAlone = false;
+      if (this.isReportDue) {
+        this.isReportDue = false;
         await this.alone.report((subject, allowed) => this.report(subject, allowed));
         this.stored.clear();
       }
-      if (this.isDegraded) {
+      if (this.countsAlone) {
         // Log the end of the outage as a warning, like its start, so that a log that contains only warnings shows both.
         this.logger.warn('Redis is back: limits are shared again.');
       }
-      this.isDegraded = false;
+      this.countsAlone = false;
     } catch (error) {
-      this.hasCountedAlone = true;
+      this.isReportDue = true;
       this.failedProbes += 1;
       if (this.failedProbes % MAX_FAILED_PROBES === 0) {
         this.connection.close();
       }
-      if (!this.isDegraded) {
+      if (!this.countsAlone) {
         const reason = (error as Error).message.replace(/\.$/, '');
         const share = `this instance counts alone, with 1/${this.instances} of every limit`;
         this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
         this.records.flushSoon();
       }
-      this.isDegraded = true;
+      this.countsAlone = true;
     }
   }
 }
