@@ -1,6 +1,9 @@
 import type { Clock } from '#libs/clock';
 import { RedisConnection } from '../../src/modules/quotas/counters/redis-connection';
-import type { ScriptArgument } from '../../src/modules/quotas/counters/quota-script';
+import { QUOTA_SCRIPT } from '../../src/modules/quotas/counters/quota-script';
+
+/** The script with the time of its argument instead of the time of Redis. */
+const SCRIPT_ON_CLOCK = QUOTA_SCRIPT.replace("redis.call('TIME')", 'given.time');
 
 /** A connection to Redis whose script gets the time from a clock that tests move. With `aheadMs`, Redis is ahead of it. */
 export class RedisOnClock extends RedisConnection {
@@ -10,13 +13,14 @@ export class RedisOnClock extends RedisConnection {
     url: string,
     private readonly clock: Clock,
   ) {
-    super(url);
+    super(url, SCRIPT_ON_CLOCK);
   }
 
   override run(keys: [string, string], argument: string): Promise<unknown> {
-    const given = JSON.parse(argument) as ScriptArgument;
-    given.redisNow = this.clock.now() + this.aheadMs;
-    return super.run(keys, JSON.stringify(given));
+    const now = this.clock.now() + this.aheadMs;
+    // Redis returns its time as seconds and the microseconds since then.
+    const time = [Math.floor(now / 1_000), (now % 1_000) * 1_000];
+    return super.run(keys, JSON.stringify({ ...(JSON.parse(argument) as object), time }));
   }
 }
 

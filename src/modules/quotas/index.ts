@@ -14,6 +14,7 @@ import type { QuotaSettings } from './settings';
 import { MemoryCounters } from './counters/memory-counters';
 import { QuotaRecords } from './counters/quota-records';
 import { QuotaCounters } from './counters/quota-counters';
+import { QUOTA_SCRIPT } from './counters/quota-script';
 import { RedisConnection } from './counters/redis-connection';
 import { RedisCounters } from './counters/redis-counters';
 import { StoreIdentity } from './store-identity.entity';
@@ -31,7 +32,7 @@ const QUOTA_COUNTERS: Provider[] = [
     provide: RedisConnection,
     inject: [SETTINGS],
     useFactory: ({ redisUrl }: QuotaSettings) =>
-      redisUrl === undefined ? null : new RedisConnection(redisUrl),
+      redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
     provide: QuotaCounters,

@@ -28,9 +28,8 @@ local LENGTHS = {minute = ${WINDOW_MS.minute}, day = ${WINDOW_MS.day}}
 local NAMES = key and {'minute', 'day'} or {'minute'}
 local BANS = {${BAN_DURATIONS_MS.join(', ')}}
 
--- Only tests give redisNow.
 local time = redis.call('TIME')
-local now = given.redisNow or time[1] * 1000 + floor(time[2] / 1000)
+local now = time[1] * 1000 + floor(time[2] / 1000)
 local ahead = now - given.now
 local starts = {minute = now, day = floor(given.now / LENGTHS.day) * LENGTHS.day + ahead}
 
@@ -179,8 +178,6 @@ export type ScriptStep = Step | { report: AllowedAlone };
 /** Argument of the script. Times are on the clock of the instance, except `takenAt` in `step`, which is on the clock of Redis. */
 export interface ScriptArgument {
   now: number;
-  /** The time that replaces the time of Redis. Only tests set it, so that a test can move the clock of Redis. */
-  redisNow?: number;
   step: ScriptStep;
   limits: { minute: number; day?: number };
   key?: { ban: StoredBan; resetAt: number };

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { QUOTA_SCRIPT } from './quota-script';
 
 /** Timeout of a command, unless the URL sets `commandTimeout`. After the timeout, the request is counted in memory. */
 const COMMAND_TIMEOUT_MS = 200;
@@ -33,11 +32,12 @@ const OPTIONS = {
 } as const;
 
 type RedisOrCluster = Redis | Cluster;
-/** The quota script is defined as a command with two keys, so that ioredis finds the node of a cluster that holds these keys. */
+/** The script is defined as a command with two keys, so that ioredis finds the node of a cluster that holds these keys. */
 type Scripted = RedisOrCluster & {
-  applyStep: (first: string, second: string, argument: string) => Promise<unknown>;
+  runScript: (first: string, second: string, argument: string) => Promise<unknown>;
 };
 
+/** A connection to Redis that runs one Lua script. */
 export class RedisConnection {
   /** Called after each new connection to Redis, which may have restarted and lost counts. */
   onConnect: () => void = () => undefined;
@@ -46,7 +46,10 @@ export class RedisConnection {
   private readonly timeoutMs: number;
   private deadline: Promise<never> | null = null;
 
-  constructor(private readonly url: string) {
+  constructor(
+    private readonly url: string,
+    private readonly script: string,
+  ) {
     this.isCluster = url.includes(',');
     const timeout = new URL(url.split(',')[0]!).searchParams.get('commandTimeout');
     this.timeoutMs = timeout === null ? COMMAND_TIMEOUT_MS : Number(timeout);
@@ -69,7 +72,7 @@ export class RedisConnection {
     if (connection === null) throw new Error('There is no connection');
     const redis = await connection;
     try {
-      return await this.inTime(redis.applyStep(...keys, argument));
+      return await this.inTime(redis.runScript(...keys, argument));
     } catch (error) {
       if (redis instanceof Cluster || !(error as Error).message.startsWith('MOVED ')) throw error;
       // The error MOVED means that this server is one node of a cluster, so run the command on a connection to the
@@ -87,7 +90,7 @@ export class RedisConnection {
 
   private connect(): Promise<Scripted> {
     const redis = newRedis(this.url, this.isCluster) as Scripted;
-    redis.defineCommand('applyStep', { numberOfKeys: 2, lua: QUOTA_SCRIPT });
+    redis.defineCommand('runScript', { numberOfKeys: 2, lua: this.script });
     const connection = connected(redis).then(async () => {
       await this.inTime(selectDatabase(redis));
       this.onConnect();
