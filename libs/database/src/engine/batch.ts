@@ -163,7 +163,7 @@ async function findAbsent(
   { database, session, state }: BatchTransaction,
   needs: readonly Need[],
 ): Promise<void> {
-  const missing = strongest(needs.filter(isRow).filter((need) => !state.has(need)));
+  const missing = strongest(needs.filter(isRow).filter((need) => !state.meets(need)));
   const loads = groupBy(missing, ({ entity }) => entity).map(([entity, same]) =>
     loadOf(database.table(entity).byId, idsOf(same), (id, row) => {
       if (row === null) {
@@ -194,7 +194,7 @@ function loadOf<Key, Result>(
  */
 function awaitedRowsOf(command: Command, state: State): RowNeed[] {
   const rows = command.needs.filter(isRow);
-  const lockedAt = rows.findIndex((need) => !state.has(need));
+  const lockedAt = rows.findIndex((need) => !state.meets(need));
   const isReady = lockedAt === -1 || command.needsNoRows?.(state) === true;
   return isReady ? [] : rows.slice(0, lockedAt + 1);
 }

@@ -101,9 +101,7 @@ export class CommandExecutor {
     if (first === undefined || waiting.length >= this.maxWaitingBatches) {
       return [];
     }
-    const { awaitedRows } = first.item;
-    const isNext = (entry: CommandEntry) => isSame(entry.awaitedRows, awaitedRows) && !this.isBusy(entry);
-    return this.queue.take(({ item }) => isNext(item), MAX_COMMANDS);
+    return this.queue.take(({ item }) => awaitSameRows(item, first.item) && !this.isBusy(item), MAX_COMMANDS);
   }
 
   /** True if another batch may be changing a row that the command changes. */
@@ -154,7 +152,7 @@ function isSkipped({ awaitedRows }: CommandEntry | Batch): boolean {
   return awaitedRows.length > 0;
 }
 
-function isSame(rows: readonly RowNeed[], others: readonly RowNeed[]): boolean {
+function awaitSameRows({ awaitedRows: rows }: CommandEntry, { awaitedRows: others }: CommandEntry): boolean {
   return rows.length === others.length && rows.every((row, at) => isSameNeed(row, others[at]!));
 }
 

@@ -41,10 +41,13 @@ interface Group {
   keys: Set<unknown>;
 }
 
+/** Groups of reads, each by the `kind` of its reads. */
+type Groups = Map<unknown, Group>;
+
 /** The reads whose statements were sent together on one connection. */
 interface SentReads {
-  /** The groups of reads that have no results yet, by the `kind` of the reads. */
-  pending: Map<unknown, Group>;
+  /** The groups that have no results yet. */
+  pending: Groups;
   since: number;
 }
 
@@ -110,8 +113,8 @@ export class Reads {
    * waiting reads of the same kind stay in the queue. One later execution of the statement then answers all of these
    * waiting reads, which is cheaper than one execution for each
    */
-  private take(recent: readonly SentReads[]): SentReads['pending'] {
-    const groups: SentReads['pending'] = new Map();
+  private take(recent: readonly SentReads[]): Groups {
+    const groups: Groups = new Map();
     const taken = this.queue.take((queued) => {
       const { kind, read, key, isSlow } = queued.item;
       const group = groups.get(kind);
@@ -140,7 +143,7 @@ export class Reads {
    * True if a slow statement of this caller is running, or is among the statements to be sent `next`. Each caller may run
    * one slow statement at a time, so that a few callers cannot take all connections.
    */
-  private hasSlow(callerId: number, next: SentReads['pending']): boolean {
+  private hasSlow(callerId: number, next: Groups): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
       [...groups.values()].some(({ reads: [first] }) => first!.item.isSlow && first!.callerId === callerId),
     );
@@ -176,7 +179,7 @@ export class Reads {
   }
 }
 
-function rejectAll(groups: SentReads['pending'], error: unknown): void {
+function rejectAll(groups: Groups, error: unknown): void {
   [...groups.values()].flatMap(({ reads }) => reads).forEach(({ reject }) => reject(error));
 }
 

@@ -139,7 +139,7 @@ export class State {
   }
 
   /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */
-  has({ entity, id, lock }: RowNeed): boolean {
+  meets({ entity, id, lock }: RowNeed): boolean {
     const cell = this.cells.get(entity)?.get(id);
     return cell !== undefined && (cell.stored === null || isAsStrong(cell.lock, lock));
   }
@@ -234,7 +234,7 @@ export class State {
    */
   private locked(entity: Entity, id: number, lock: RowLock): Cell {
     const cell = this.needed(entity, id);
-    return this.has({ entity, id, lock }) ? cell : missing(`${entity.name} ${id} ${lock}`);
+    return this.meets({ entity, id, lock }) ? cell : missing(`${entity.name} ${id} ${lock}`);
   }
 
   private needed(collection: { name: string }, key: unknown): Cell {
