@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { applyDecorators } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailedError } from './errors';
-import { trimmed } from './message';
+import { isRead, trimmed } from './message';
 import { AddRouteConfig, Documented } from './routes';
 
 /** Returns the strong ETag of a body, with its quotes. Equal ETags mean equal bytes (RFC 9110, section 8.8.3). */
@@ -35,7 +35,7 @@ function mismatchOf(tags: string[], tag: string | null): string {
  * @param tag the current ETag of the resource; null if the path has no ETag
  * @throws PreconditionFailedError if `If-Match` does not match
  */
-export function assertIfMatch({ 'if-match': ifMatch = '*' }: Conditions, tag: string | null): void {
+function assertIfMatch({ 'if-match': ifMatch = '*' }: Conditions, tag: string | null): void {
   if (trimmed(ifMatch) === '*') {
     return;
   }
@@ -50,11 +50,32 @@ export function assertIfMatch({ 'if-match': ifMatch = '*' }: Conditions, tag: st
  * 412 for a change.
  * @param tag the current ETag of the resource; null if the path has no ETag
  */
-export function matchesIfNoneMatch({ 'if-none-match': field }: Conditions, tag: string | null): boolean {
+function matchesIfNoneMatch({ 'if-none-match': field }: Conditions, tag: string | null): boolean {
   return (
     field !== undefined &&
     (trimmed(field) === '*' || tagsOf(field).some((one) => one.replace(/^W\//, '') === tag))
   );
+}
+
+/**
+ * Sets the status 304 and returns true if `If-None-Match` of a read matches.
+ * @param tag the current ETag of the resource; null if the path has no ETag
+ * @throws PreconditionFailedError if `If-Match` of a read does not match
+ */
+export function answersNotModified(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tag: string | null,
+): boolean {
+  if (!isRead(request)) {
+    return false;
+  }
+  assertIfMatch(request.headers, tag);
+  const isNotModified = matchesIfNoneMatch(request.headers, tag);
+  if (isNotModified) {
+    void reply.status(304);
+  }
+  return isNotModified;
 }
 
 /**

@@ -1,8 +1,7 @@
 // This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { assertIfMatch, entityTag, matchesIfNoneMatch } from './conditions';
+import { answersNotModified, entityTag } from './conditions';
 import { JSON_TYPE } from './json-body';
-import { isRead } from './message';
 
 type ResponseBody = string | Buffer | undefined;
 
@@ -18,7 +17,7 @@ export interface ResourceOptions {
    * Returns the resource as a GET would return it, for the ETag. Needed if this operation returns more than the GET,
    * such as a secret.
    */
-  asRead?: ((resource: never) => object) | undefined;
+  asRead?: (resource: never) => object;
 }
 
 export interface PageOptions {
@@ -26,7 +25,7 @@ export interface PageOptions {
    * The query parameter that selects entries of a list by id. If this parameter asks for a single id, such as
    * `?id=7`, the response has the ETag of entry 7, which the caller can send in `If-Match`.
    */
-  single?: string | undefined;
+  single?: string;
 }
 
 declare module 'fastify' {
@@ -124,25 +123,4 @@ export function nextLink({ prefix, params, query, routeOptions }: FastifyRequest
     .filter(([name]) => name !== 'cursor')
     .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${encodeURIComponent(value)}&`));
   return `<${prefix}${path}?${others.join('')}cursor=${cursor}>; rel="next"`;
-}
-
-/**
- * Sets the status 304 and returns true if `If-None-Match` of a read matches.
- * @param tag the current ETag of the resource; null if the path has no ETag
- * @throws PreconditionFailedError if `If-Match` of a read does not match
- */
-export function answersNotModified(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  tag: string | null,
-): boolean {
-  if (!isRead(request)) {
-    return false;
-  }
-  assertIfMatch(request.headers, tag);
-  const isNotModified = matchesIfNoneMatch(request.headers, tag);
-  if (isNotModified) {
-    void reply.status(304);
-  }
-  return isNotModified;
 }
