@@ -12,7 +12,7 @@ import { ClientsService, type Scope } from '../../src/modules/auth';
 import { NEST_OPTIONS, configureServer } from '../../src/runtime/serve';
 import { createHttpAdapter, type ServerTimeouts } from '../../src/http/http-server';
 import { createLogger, nestLogger } from '../../src/runtime/logging';
-import { RedisConnection } from '../../src/modules/quotas';
+import { RedisConnection } from '../../src/modules/quotas/counters/redis-connection';
 import { type AllSettings, readSettings } from '../../src/all-settings';
 import { ApiCaller } from './api-caller';
 import { DocumentContract } from './document-contract';

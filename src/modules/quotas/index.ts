@@ -25,7 +25,7 @@ export { PLAN_LIMITS } from './rules/limits';
 export { countedAddress, RequestLimiter } from './request-limiter';
 export { PlanThrottlerGuard } from './plan-throttler.guard';
 export { QuotaCounters } from './counters/quota-counters';
-export { RedisConnection, redisStatus } from './counters/redis-connection';
+export { redisStatus } from './counters/redis-connection';
 
 const QUOTA_COUNTERS: Provider[] = [
   {

@@ -45,7 +45,7 @@ end
 
 -- Finds the counts in Redis and, if the instance has sent the client's counts in the database, these as well. The counts
 -- of an address are only in Redis.
-local windows, stored = load(KEYS[1]), given.windows
+local windows, stored = load(KEYS[1]), given.stored
 if key and not windows and not stored then return false end
 if windows then windows.day.start = windows.day.start + ahead end
 if stored then
@@ -184,7 +184,7 @@ export interface ScriptArgument {
   /**
    * The client's counts in the database. If Redis has no counts of the client, or lower counts, Redis continues with these.
    */
-  windows?: Windows;
+  stored?: Windows;
 }
 
 /** Result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the service. */

@@ -100,32 +100,33 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
    * @throws the error of the database if the counts in the database cannot be read
    */
   private async applyInRedis(subject: LimitSubject, step: Step): Promise<Decision | null> {
-    const ask = async (windows?: Windows) =>
-      this.ask(subject, step, windows).catch(() => {
+    const askUnlessRedisFails = (stored?: Windows) =>
+      this.ask(subject, step, stored).catch(() => {
         this.prober.wake();
         return undefined;
       });
-    const stored = subject.key && this.stored.memo(subject.key.clientId, { context: subject.key });
-    let answer = await ask(stored?.windows ? await stored.windows : undefined);
+    const entry = subject.key && this.stored.memo(subject.key.clientId, { context: subject.key });
+    let answer = await askUnlessRedisFails(entry?.windows ? await entry.windows : undefined);
     if (answer === null) {
-      answer = await ask(await this.records.windowsOf(subject.key!));
+      answer = await askUnlessRedisFails(await this.records.windowsOf(subject.key!));
     }
-    if (answer && stored) stored.windows = null;
-    return answer ? toDecision(answer, subject, this.clock.now()) : null;
+    if (!answer) return null;
+    if (entry) entry.windows = null;
+    return toDecision(answer, subject, this.clock.now());
   }
 
   /** Runs the quota script. Returns its `ScriptResult` as JSON, or null if the script needs the counts from the database first. */
   private async ask(
     { key, tracker, limits }: LimitSubject,
     step: ScriptStep,
-    windows?: Windows,
+    stored?: Windows,
   ): Promise<string | null> {
     const given: ScriptArgument = {
       now: this.clock.now(),
       step,
       limits: { minute: limits.perMinute, day: limits.perDay ?? undefined },
       key: key === null ? undefined : { ban: key.ban, resetAt: key.resetAt },
-      windows,
+      stored,
     };
     // The braces are a hash tag, so that a cluster keeps all keys of a client on one node.
     const prefix = `petstore:${this.storeId}:{${tracker}}`;
@@ -134,11 +135,12 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   }
 
   /** Adds requests that this instance allowed alone to the counts in Redis. @returns the counts in Redis */
-  private async report(subject: LimitSubject, allowed: AllowedAlone): Promise<Windows> {
-    let answer = await this.ask(subject, { report: allowed });
+  private async addToRedis(subject: LimitSubject, allowed: AllowedAlone): Promise<Windows> {
+    const step = { report: allowed };
+    let answer = await this.ask(subject, step);
     // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, pass the counts
     // from the database, which already contain the requests that were allowed alone.
-    answer ??= await this.ask(subject, { report: allowed }, await this.records.windowsOf(subject.key!));
+    answer ??= await this.ask(subject, step, await this.records.windowsOf(subject.key!));
     const { counted } = toDecision(answer!, subject, this.clock.now());
     if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);
     return counted;
@@ -153,7 +155,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       this.failedProbes = 0;
       if (this.isReportDue) {
         this.isReportDue = false;
-        await this.alone.report((subject, allowed) => this.report(subject, allowed));
+        await this.alone.report((subject, allowed) => this.addToRedis(subject, allowed));
         this.stored.clear();
       }
       if (this.countsAlone) {
