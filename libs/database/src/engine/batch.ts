@@ -16,7 +16,7 @@ import { COMMIT, type EngineDatabase, ROLLBACK, beginning } from './transaction'
 
 export interface CommandEntry {
   readonly command: Command;
-  /** See `exclusiveRowsOf`. */
+  /** The rows that the command may change (see `exclusiveRowsOf`). */
   readonly exclusiveRows: readonly string[];
   /**
    * The rows for which the next batch of a skipped command waits: the row that another transaction has locked, and before

@@ -33,7 +33,7 @@ export interface WriteModel {
 
 interface Batch {
   readonly commands: readonly QueuedCommand[];
-  /** The rows for which the batch waits if another transaction has locked these rows. Empty for a batch of new commands. */
+  /** The rows for which the batch waits if another transaction has locked these rows. Empty unless its commands were skipped. */
   readonly awaitedRows: readonly RowNeed[];
   /** The rows that the batch may change, which no other batch of this process may change at the same time. */
   readonly exclusiveRows: ReadonlySet<string>;
@@ -80,7 +80,7 @@ export class CommandExecutor {
 
   /** Takes commands that no batch has skipped yet. */
   private takeNew(): QueuedCommand[] {
-    const running = this.running.filter((batch) => !isSkipped(batch));
+    const running = this.running.filter(({ awaitedRows }) => awaitedRows.length === 0);
     const recent = startedRecently(running);
     const mayStart =
       recent.length < MAX_BATCHES &&
@@ -96,7 +96,7 @@ export class CommandExecutor {
    * wait for the same rows. Their batch can wait for these rows without delaying commands that need other rows.
    */
   private takeSkipped(): QueuedCommand[] {
-    const waiting = this.running.filter(isSkipped);
+    const waiting = this.running.filter(({ awaitedRows }) => awaitedRows.length > 0);
     const first = this.queue.find(({ item }) => isSkipped(item) && !this.isBusy(item));
     if (first === undefined || waiting.length >= this.maxWaitingBatches) {
       return [];
@@ -148,7 +148,7 @@ export class CommandExecutor {
   }
 }
 
-function isSkipped({ awaitedRows }: CommandEntry | Batch): boolean {
+function isSkipped({ awaitedRows }: CommandEntry): boolean {
   return awaitedRows.length > 0;
 }
 
