@@ -17,6 +17,12 @@ interface CopyOptions {
   onRows?: (done: number, total: number) => void;
 }
 
+/** The transactions of a copy: one reads the source, and one writes the target. */
+interface Transactions {
+  reading: EntityManager;
+  writing: EntityManager;
+}
+
 /**
  * Copies a database into a database without tables, in one transaction: either all rows are copied or none. The source
  * may be in use meanwhile.
@@ -40,7 +46,7 @@ export function copyDatabase(
       signal.addEventListener('abort', end, { once: true });
       try {
         signal.throwIfAborted();
-        return await copyAll(reading, writing, leftOut, onRows);
+        return await copyAll({ reading, writing }, leftOut, onRows);
       } catch (error) {
         // Close both connections first: a ROLLBACK would wait forever behind the remaining rows of a COPY, which nobody
         // reads.
@@ -54,17 +60,17 @@ export function copyDatabase(
 }
 
 async function copyAll(
-  reading: EntityManager,
-  writing: EntityManager,
+  transactions: Transactions,
   leftOut: readonly string[],
   onRows: (done: number, total: number) => void,
 ): Promise<CopiedTable[]> {
+  const { reading, writing } = transactions;
   await reading.query('SET TRANSACTION READ ONLY');
   for (const side of [reading, writing]) {
     await side.query(WITHOUT_TIMEOUTS);
     await side.query(FORMATS);
   }
-  await createTables(reading, writing);
+  await createTables(transactions);
   // Copy the tables that the target has, which the migrations have just created. The source may also have tables of
   // other programs, which are not copied.
   const tables = (await tablesOf(writing)).filter(({ relname }) => !leftOut.includes(relname));
@@ -80,17 +86,17 @@ async function copyAll(
   const total = counts.reduce((sum, count) => sum + count, 0);
   let done = 0;
   for (const table of tables) {
-    await copyTable(table, reading, writing, (more) => onRows((done += more), total));
+    await copyTable(table, transactions, (more) => onRows((done += more), total));
   }
   await writing.query(names.map((name) => `ALTER TABLE ${name} ENABLE TRIGGER USER`).join(';'));
-  await copySequences(reading, writing);
+  await copySequences(transactions);
   // Collect statistics about the copied rows. Without them, PostgreSQL would plan queries as if the tables were nearly
   // empty.
   await writing.query('ANALYZE');
   return tables.map(({ relname }, at) => ({ table: relname, rows: counts[at]! }));
 }
 
-async function createTables(reading: EntityManager, writing: EntityManager): Promise<void> {
+async function createTables({ reading, writing }: Transactions): Promise<void> {
   const [existing] = await tablesOf(writing);
   if (existing !== undefined) {
     throw new Error(`the target is not empty: it has the table ${existing.name}`);
@@ -127,8 +133,7 @@ function tablesOf(side: EntityManager): Promise<Table[]> {
 
 async function copyTable(
   { name, columns }: Table,
-  reading: EntityManager,
-  writing: EntityManager,
+  { reading, writing }: Transactions,
   onRows: (more: number) => void,
 ): Promise<void> {
   const rows = (await connectionOf(reading)).query(copyTo(`COPY (SELECT ${columns} FROM ${name}) TO STDOUT`));
@@ -156,7 +161,7 @@ const SEQUENCES = `SELECT quote_ident(relname) AS name
  * Copies the current values of the sequences. The sequences are copied after all rows, so that the next id of each
  * sequence is above all ids that were copied.
  */
-async function copySequences(reading: EntityManager, writing: EntityManager): Promise<void> {
+async function copySequences({ reading, writing }: Transactions): Promise<void> {
   for (const { name } of await writing.query<{ name: string }[]>(SEQUENCES)) {
     const [state] = await reading.query<{ last: number; called: boolean }[]>(
       `SELECT last_value AS last, is_called AS called FROM ${name}`,
