@@ -10,6 +10,7 @@ import type { QuotaRecords } from './quota-records';
 export interface LimitSubject {
   /** The API key, read from the database less than a second ago. Null if the subject is an IP address. */
   key: ClientKey | null;
+  /** Names the subject in caches and in Redis, for example `client:7` or `address:192.0.2.1`. */
   tracker: string;
   limits: Limits;
 }
