@@ -33,8 +33,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     registers: [],
   });
 
+  /** How many milliseconds an instance that stops waits for its attempts. */
+  drainMs = DRAIN_MS;
   private readonly logger = new Logger('Webhooks');
   private isAnyEnabled = false;
+  private isStopping = false;
   /** The attempts whose outcomes are not recorded yet, by the deliveries that this instance has leased. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
@@ -66,8 +69,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.isStopping = true;
+    // Keep sending in progress meanwhile, because the leases of the current attempts must be renewed until they end.
+    await Promise.race([this.attemptsEnd(), pause(this.drainMs, undefined, { ref: false })]);
     await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
-    await Promise.race([Promise.all(this.current.values()), pause(DRAIN_MS, undefined, { ref: false })]);
     // Record the outcomes of finished attempts before the process ends. Ignore an error. If an outcome is not recorded,
     // the lease of the delivery expires, and another instance sends the delivery again.
     const last = { finished: this.finished(), sending: [], mayLease: false };
@@ -97,14 +102,20 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     sending.forEach((delivery) => (delivery.quick &&= this.isQuick(delivery)));
     // Without WEBHOOK_KEY, lease no deliveries, because this instance cannot sign the deliveries. Instances that have
     // the key send these deliveries.
-    const mayLease = this.vault.key !== undefined;
-    await this.queue.renewLeases(sending);
+    const mayLease = this.vault.key !== undefined && !this.isStopping;
+    await this.queue.renewLeases([...this.current.keys()]);
     const { leased, hasMore } = await this.queue.recordAndLease({ finished, sending, mayLease });
     finished.forEach((delivery) => this.current.delete(delivery));
     leased.forEach((delivery) => this.current.set(delivery, this.attempt(delivery)));
     if (hasMore) {
       this.sending.wake();
     }
+  }
+
+  /** Waits for the current attempts, including the attempts that a run of `sending` is just starting. */
+  private async attemptsEnd(): Promise<void> {
+    await this.sending.runNow();
+    await Promise.all(this.current.values());
   }
 
   private finished(): LeasedDelivery[] {

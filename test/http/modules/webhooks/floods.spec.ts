@@ -2,11 +2,13 @@ import type { Delivery } from '#libs/client';
 import { Database } from '#libs/database';
 import { DeliveryQueue, type LeasedDelivery } from '../../../../src/modules/webhooks/delivery/delivery-queue';
 import { LEASE_MS } from '../../../../src/modules/webhooks/delivery/delivery-statements';
+import { DeliveryWorker } from '../../../../src/modules/webhooks/delivery/delivery-worker';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { SecretVault } from '../../../../src/modules/webhooks/webhook-secrets';
 import type { ApiCaller } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
+import { startService } from '../../../support/service';
 import { tally } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
 
@@ -220,6 +222,31 @@ it('A delivery whose instance stops renewing the lease is sent by another one wh
   await Promise.all(records.flatMap(({ mock }) => mock.results.map(({ value }) => value)));
   records.forEach((record) => record.mockRestore());
   expect(await deliveries(path)).toMatchObject([{ attempts: 1, responseStatus: 500 }]);
+});
+
+it('An instance that stops renews the leases of its attempts until these end', async () => {
+  const { receiver, answerAll } = await holdingReceiver();
+  const path = await register(receiver);
+  const stopping = await startService({ database: first.database });
+  stopping.clock.set(first.clock.now());
+  stopping.app.get(Sender).responseTimeoutMs = 300_000;
+  stopping.app.get(DeliveryWorker).drainMs = 300_000;
+  const others = services.map(({ app }) =>
+    jest.spyOn(app.get(DeliveryQueue), 'recordAndLease').mockResolvedValue({ leased: [], hasMore: false }),
+  );
+  await change(1);
+  await until(() => receiver.received.length === 1);
+  others.forEach((other) => other.mockRestore());
+  const closed = stopping.close();
+  for (let half = 0; half < 4; half += 1) {
+    advance(LEASE_MS / 2 + 1);
+    stopping.clock.advance(LEASE_MS / 2 + 1);
+    expect(await leasedNext(path, 1)).toEqual([]);
+  }
+  answerAll();
+  await closed;
+  expect(await deliveries(path)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  expect(receiver.received).toHaveLength(1);
 });
 
 it('A thousand webhooks whose receivers do not answer use at most half of each instance, in turns by client, and delay no other receiver, not even a new one', async () => {
