@@ -2,9 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { digestOf, newApiKey } from '../../src/modules/auth/api-key';
 import { installation } from './installation';
-import { query } from './query';
 
 export type Environment = Record<string, string>;
 
@@ -68,19 +66,6 @@ export class RunningCommand {
 /** Runs a command to its end. */
 export function petstore(args: string[], environment?: Environment, options?: RunOptions): Promise<Outcome> {
   return new RunningCommand(args, environment, options).end();
-}
-
-/** Adds a client whose limits no test reaches to the database of this URL. @returns the client's key */
-export const unlimitedKey = (url: string) => keyOf(url, 'load', 'enterprise', 1_000_000);
-
-/** Adds a client to the database of this URL. @param limit per minute and per day, for a plan without fixed limits @returns the client's key */
-export async function keyOf(url: string, client: string, plan: string, limit?: number): Promise<string> {
-  const key = newApiKey();
-  const statement = `WITH client AS (
-    INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($3, $4, $5, $5) RETURNING id)
-    INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, $1, $2, '{read,write}' FROM client`;
-  await query(url, statement, [digestOf(key), key.slice(-4), client, plan, limit ?? null]);
-  return key;
 }
 
 /** The outcome of a command that prints one line on standard error, which matches `line`, and nothing on standard output. */

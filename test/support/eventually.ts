@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
 import * as timers from 'node:timers/promises';
 
 /** The real timers, which still work if a test replaces timers by fake ones. */
@@ -29,7 +27,7 @@ export async function eventually<Result>(assertions: () => Result | Promise<Resu
 export async function within<Result>(what: string, event: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout;
   const never = new Promise<never>((_resolve, reject) => {
-    timer = startTimer(() => reject(new Error(`Waited in vain for ${what}`)), LIMIT_MS);
+    timer = startTimer(() => reject(new Error(`Timed out waiting for ${what}`)), LIMIT_MS);
   });
   return Promise.race([event, never]).finally(() => stopTimer(timer));
 }
@@ -38,13 +36,7 @@ export async function within<Result>(what: string, event: Promise<Result>): Prom
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + LIMIT_MS;
   for (let pause = PAUSE_MS.first; !(await condition()); pause = longer(pause)) {
-    if (performance.now() > end) throw new Error(`It never came to pass: ${String(condition)}`);
+    if (performance.now() > end) throw new Error(`Timed out, still false: ${String(condition)}`);
     await sleep(pause);
   }
-}
-
-/** Makes a server listen on a loopback address, by default on a free port. @returns the port */
-export async function listen(server: Server, port = 0): Promise<number> {
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
 }

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until, within } from './eventually';
 import { read } from './files';
 import { HAPROXY, findProgram } from './programs';
-import { freePort } from './redis-server';
+import { freePort } from './ports';
 
 export const DEPLOYED = 'docker/haproxy/haproxy.cfg';
 
-/** The documented SHUTDOWN_DELAY: for how many seconds an instance keeps serving after it is told to stop. */
+/** The documented SHUTDOWN_DELAY: for how many seconds an instance serves requests after the signal to stop. */
 export function documentedShutdownDelay(): string {
   return /^export REDIS_URL=.*\bSHUTDOWN_DELAY=(\d+)$/m.exec(read('docs/operations/running.md'))![1]!;
 }

@@ -47,16 +47,7 @@ export async function statuses(caller: ApiCaller, times: number, path = COUNTED)
   return (await call(caller, times, path)).map(({ status }) => status);
 }
 
-/** How often each value occurs. */
-export function tally(values: (string | number)[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const value of values) {
-    counts[value] = (counts[value] ?? 0) + 1;
-  }
-  return counts;
-}
-
-export async function standing(caller: ApiCaller): Promise<RateLimitStatus> {
+export async function getRateLimit(caller: ApiCaller): Promise<RateLimitStatus> {
   return (await caller.get<RateLimitStatus>('/rate-limit')).body;
 }
 
@@ -71,24 +62,4 @@ export async function earnBan(caller: ApiCaller, ...services: TestService[]): Pr
   refused.push(...(await call<ErrorBody>(caller, 11)));
   expect(refused.map(({ status }) => status)).toEqual([...Array<number>(11).fill(429), 403]);
   return refused.at(-1)!;
-}
-
-/**
- * Runs the work while every statement that uses the table fails with a division by zero. The table is not
- * just missing, because the service would answer 503, as if the database were unavailable.
- */
-export async function without<Result>(
-  { database }: TestService,
-  table: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  await database.pool.query(
-    `ALTER TABLE ${table} RENAME TO away;
-     CREATE VIEW ${table} AS SELECT * FROM away WHERE 1 / 0 = 1 WITH CHECK OPTION`,
-  );
-  try {
-    return await work();
-  } finally {
-    await database.pool.query(`DROP VIEW ${table}; ALTER TABLE away RENAME TO ${table}`);
-  }
 }

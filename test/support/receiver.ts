@@ -1,7 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { listen, within } from './eventually';
+import { within } from './eventually';
+import { listen } from './ports';
 
 /** Settings of a service whose webhooks may lead to receivers on loopback addresses. */
 export const LOOPBACK_WEBHOOKS = {

@@ -1,32 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { within } from './eventually';
-
-/** The range is below the ports that the system gives to programs that ask for any port, and `fetch` blocks no port of the range. */
-const PORTS = { first: 11_000, count: 20_000 };
-/** Begins at random, so that test files that run at the same time take different ports. */
-let next = randomInt(PORTS.count);
-
-/** A free port, which no other program takes before a server listens on it, nor while that server is stopped. */
-export async function freePort(): Promise<number> {
-  next = (next + 1) % PORTS.count;
-  const port = PORTS.first + next;
-  const server = createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return freePort();
-  }
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+import { freePort } from './ports';
 
 /** A real Redis on a port of its own, which a test may stop, pause and start again. */
 export class RedisServer {

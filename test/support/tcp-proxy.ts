@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type NetConnectOpts, type Server, type Socket, connect, createServer } from 'node:net';
-import { listen, within } from './eventually';
-import { freePort } from './redis-server';
+import { within } from './eventually';
+import { freePort, listen } from './ports';
 
 /** Stands between the service and its database, so that a test can take the database away and bring it back. */
 export class TcpProxy {

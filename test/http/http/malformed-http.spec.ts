@@ -555,7 +555,7 @@ it('A client whose connection is lost in the middle of its body is not counted, 
   const [, response] = await arrival;
   connection.reset();
   await within('the end of its response', once(response, 'close'));
-  const standing = await exchange(service.port, requestText('GET /rate-limit', [field]));
-  expect(standing.headers['x-ratelimit-remaining']).toBe('300');
+  const rateLimit = await exchange(service.port, requestText('GET /rate-limit', [field]));
+  expect(rateLimit.headers['x-ratelimit-remaining']).toBe('300');
   expect(service.log.lines.filter(({ level }) => Number(level) > 40)).toEqual([]);
 });

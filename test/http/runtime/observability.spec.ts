@@ -79,7 +79,7 @@ describe('the log line of a request', () => {
 
   it('has no key, body, path, query or header', async () => {
     const { key } = await service.issueKey();
-    const SECRET = 'told-in-confidence';
+    const SECRET = 'confidential';
     const caller = service.anonymous().with({ Authorization: `Bearer ${key}` });
     const before = service.log.lines.length;
     await caller.post('/pets', aPet().named(SECRET).build());
@@ -97,7 +97,7 @@ describe('the log line of a request', () => {
   });
 
   it('that fails has the code, the table and the constraint of the database, and neither a row nor a value', async () => {
-    const SECRET = 'told-in-confidence';
+    const SECRET = 'confidential';
     const caller = await other.caller();
     const { pool } = other.database;
     const lineOfFailure = async () => {

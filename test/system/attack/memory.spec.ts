@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type Socket, connect } from 'node:net';
-import { unlimitedKey } from '../../support/command-line';
+import { insertUnlimitedKey } from '../../support/test-database';
 import { within } from '../../support/eventually';
 import { requestText } from '../../support/raw-http';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
@@ -23,7 +23,7 @@ const sockets: Socket[] = [];
 
 beforeAll(async () => {
   victim = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info', NODE_OPTIONS: HEAP });
-  key = await unlimitedKey(database.url);
+  key = await insertUnlimitedKey(database.url);
   // From now on, nobody reads the log.
   victim.child.stdout!.pause();
 });

@@ -1,7 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { RunningCommand, complaint, unlimitedKey } from '../../support/command-line';
-import { listen, until } from '../../support/eventually';
-import { freePort } from '../../support/redis-server';
+import { RunningCommand, complaint } from '../../support/command-line';
+import { insertUnlimitedKey } from '../../support/test-database';
+import { until } from '../../support/eventually';
+import { freePort, listen } from '../../support/ports';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 import { commandJson, runCommand } from './support/use-command-line';
@@ -13,7 +14,7 @@ let environment: { PETSTORE_KEY: string };
 
 beforeAll(async () => {
   service = await processes.serve({ DATABASE_URL: database.url, ...LOOPBACK_WEBHOOKS });
-  environment = { PETSTORE_KEY: await unlimitedKey(database.url) };
+  environment = { PETSTORE_KEY: await insertUnlimitedKey(database.url) };
 });
 
 const servers: Server[] = [];

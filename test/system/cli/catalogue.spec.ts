@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RunningCommand, complaint } from '../../support/command-line';
 import { until } from '../../support/eventually';
 import { useDatabase } from '../../support/test-database';
-import { whileHeld } from '../../support/while-locked';
+import { whileHeld } from '../../support/disturbances';
 import { useCommandLine } from './support/use-command-line';
 import { useFolder } from '../../support/files';
 
@@ -90,8 +90,8 @@ describe('import', () => {
     const { code, stdout, stderr } = await running.end('SIGINT');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     const imported = (await pets()) - before;
-    const told = `Imported 1 category and ${imported.toLocaleString('en-US')} pets\\. To go on: .* import - --from ${imported + 2}`;
-    expect(stderr).toMatch(new RegExp(`^petstore: interrupted\\. ${told}\\n$`));
+    const summary = `Imported 1 category and ${imported.toLocaleString('en-US')} pets\\. To go on: .* import - --from ${imported + 2}`;
+    expect(stderr).toMatch(new RegExp(`^petstore: interrupted\\. ${summary}\\n$`));
   });
 });
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VERSION } from '../../../src/program';
-import { complaint, petstore, RunningCommand, unlimitedKey } from '../../support/command-line';
+import { complaint, petstore, RunningCommand } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
 import { RedisServer } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
-import { type TestDatabase, useDatabases } from '../../support/test-database';
-import { lockWaits, whileHeld } from '../../support/while-locked';
+import { type TestDatabase, useDatabases, insertUnlimitedKey } from '../../support/test-database';
+import { lockWaits, whileHeld } from '../../support/disturbances';
 import { commandJson, runCommand } from './support/use-command-line';
 
 const processes = new ServiceProcesses();
@@ -187,7 +187,7 @@ describe('a store with the embedded database, in use', () => {
 
   beforeAll(async () => {
     service = await processes.serve(environment);
-    key = await unlimitedKey(embeddedUrl(path('store')));
+    key = await insertUnlimitedKey(embeddedUrl(path('store')));
     await service.send(key, 'PUT', '/store/inventory/1', { quantity: STOCK });
     const made = await service.send(key, 'POST', '/webhooks', { url: 'https://example.com/hook' });
     expect(made.status).toBe(201);

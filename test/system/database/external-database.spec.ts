@@ -5,13 +5,13 @@ import { join, dirname } from 'node:path';
 import { DataSource } from 'typeorm';
 import { Database, isDatabaseUnavailable } from '#libs/database';
 import { dataSourceOptions, migrateToNewest } from '../../../src/store/data-source';
-import { unlimitedKey } from '../../support/command-line';
+import { insertUnlimitedKey } from '../../support/test-database';
 import { letOthersRead, responds } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { read, useFolder } from '../../support/files';
 import { PGBOUNCER, findProgram, POSTGRESQL } from '../../support/programs';
 import { query } from '../../support/query';
-import { freePort } from '../../support/redis-server';
+import { freePort } from '../../support/ports';
 import { useProcesses } from '../../support/service-process';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { commandJson } from '../cli/support/use-command-line';
@@ -60,7 +60,7 @@ it('A service behind PgBouncer as documented migrates, reads, writes and applies
   const pooled = await startPgBouncer();
   const settings = { DATABASE_URL: `${pooled}?statement_timeout=9000` };
   const service = await processes.serve(settings);
-  const key = await unlimitedKey(pooled);
+  const key = await insertUnlimitedKey(pooled);
   const turns = Array.from({ length: 40 }, async (_, turn) => {
     const { status } = await service.send(key, 'POST', '/categories', { name: `category ${turn}` });
     const read = await service.send(key, 'GET', `/categories?name=category ${turn}`);

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, createServer } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { listen, until, within } from '../../support/eventually';
+import { until, within } from '../../support/eventually';
+import { listen } from '../../support/ports';
 import { ROOT, read, readYaml, useFolder } from '../../support/files';
 import { DEPLOYED, Haproxy } from '../../support/haproxy';
 import { HAPROXY, PROMTOOL, findProgram } from '../../support/programs';
@@ -29,19 +30,19 @@ it('HAProxy accepts the configuration', () => {
   expect([status, status === 0 ? '' : stderr.toString()]).toEqual([0, '']);
 });
 
-it('No field by which a caller claims to be forwarded reaches an instance, and no caller is told how long the instance keeps its connection', async () => {
+it('No field by which a caller claims to be forwarded reaches an instance, and no answer says how long the instance keeps its connection', async () => {
   const proxy = await Haproxy.start([port, port]);
   await proxy.sees('one', 'UP');
   const names =
     'x-forwarded-for X-Forwarded-Host X-FORWARDED-PROTO X-Forwarded-Prefix X-Forwarded-Port Forwarded';
   const forged = names.split(' ').map((name) => [name, 'https://evil.example/evil']);
   const headers = Object.fromEntries(forged) as Record<string, string>;
-  let told: string | null = '';
+  let keepAlive: string | null = '';
   await until(async () => {
-    told = (await fetch(`${proxy.url}/openapi.json`, { headers })).headers.get('keep-alive');
+    keepAlive = (await fetch(`${proxy.url}/openapi.json`, { headers })).headers.get('keep-alive');
     return seen['x-forwarded-for'] !== undefined;
   });
-  expect(told).toBeNull();
+  expect(keepAlive).toBeNull();
   const fields = Object.entries(seen).filter(([name]) => name.includes('forwarded'));
   expect(Object.fromEntries(fields)).toEqual({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'http' });
 });

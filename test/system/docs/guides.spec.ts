@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { GUIDES } from '../../../src/http/document/guides';
 import { SeedService } from '../../../src/store/seed';
-import { listen } from '../../support/eventually';
+import { listen } from '../../support/ports';
 import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
 import { useService } from '../../support/use-service';

@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { listen, until } from '../../support/eventually';
+import { until } from '../../support/eventually';
+import { listen } from '../../support/ports';
 import { fileIn, readGuide } from '../../support/guides';
 import { findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
@@ -58,7 +59,7 @@ describe('Following the feed', () => {
   const HURRIED = `${skipping(1_000, 5_000, 7_000, 120_000)} performance.now = () => 0;`;
   const HURRIED_PROGRAM = ['--import', `data:text/javascript,${encodeURIComponent(HURRIED)}`, 'follow.mjs'];
 
-  it('pauses as it is told, goes on after lost events, and ends at what will not get better', async () => {
+  it('pauses as answers demand, goes on after lost events, and ends at an error that a retry cannot change', async () => {
     const next = { Link: '</shop/events?cursor=b>; rel="next"' };
     const answers: [status: number, headers: Record<string, string>, body?: unknown][] = [
       [200, { Link: '</shop/events?cursor=a>; rel="next"' }, []],

@@ -3,7 +3,8 @@ import { createServer, request } from 'node:http';
 import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
 import { GUIDES, guidePath } from '../../../src/http/document/guides';
 import { operationsOf } from '../../support/document';
-import { listen, until } from '../../support/eventually';
+import { until } from '../../support/eventually';
+import { listen } from '../../support/ports';
 import { CHROMIUM, findProgram } from '../../support/programs';
 import { useStore } from '../../support/use-service';
 

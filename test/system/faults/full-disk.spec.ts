@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { query } from '../../support/query';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 import { embeddedUrl } from '../../support/embedded-servers';
-import { unlimitedKey } from '../../support/command-line';
+import { insertUnlimitedKey } from '../../support/test-database';
 import { until } from '../../support/eventually';
 
 /** The size of the disk. An empty store takes half of it. */
@@ -31,7 +31,7 @@ let key: string;
 beforeAll(async () => {
   const environment = { DATA_DIR: processes.path('disk', 'store'), LOG_LEVEL: 'info' };
   service = await processes.serve(environment, { within: onSmallDisk(processes.folder('disk')) });
-  key = await unlimitedKey(url());
+  key = await insertUnlimitedKey(url());
 });
 afterAll(() => processes.clear());
 

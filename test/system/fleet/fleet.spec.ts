@@ -1,13 +1,14 @@
 import { ApiCaller } from '../../support/api-caller';
 import { Arrange, aPet } from '../../support/builders';
-import { keyOf, unlimitedKey } from '../../support/command-line';
+import { insertClientWithKey, insertUnlimitedKey } from '../../support/test-database';
 import { DocumentContract } from '../../support/document-contract';
 import { until } from '../../support/eventually';
 import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
 import { LOOPBACK_WEBHOOKS, Receiver, isSignedBy } from '../../support/receiver';
-import { freePort, useRedis } from '../../support/redis-server';
+import { useRedis } from '../../support/redis-server';
+import { freePort } from '../../support/ports';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
-import { whileLocked } from '../../support/while-locked';
+import { whileLocked } from '../../support/disturbances';
 import { InsistentOrders } from './support/insistent-orders';
 
 const SIZE = 3;
@@ -39,7 +40,7 @@ beforeAll(async () => {
   expect(await inDatabase(count)).toEqual({ rows: 0 });
   expect(instances.map(({ stdout }) => stdout).join()).not.toContain('psk_live_');
   contract = DocumentContract.forDocument(await (await fetch(`${instances[0]!.url}/openapi.json`)).text());
-  key = await unlimitedKey(database.url);
+  key = await insertUnlimitedKey(database.url);
 });
 // A test that ends an instance does not replace it, because the next test may not need it. So each test starts the missing ones.
 beforeEach(async () => {
@@ -107,7 +108,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
   // Another client, because the test above has used the Idempotency-Keys of the first one.
-  const another = await keyOf(database.url, 'rolling', 'enterprise', 1_000_000);
+  const another = await insertClientWithKey(database.url, 'rolling', 'enterprise', 1_000_000);
   const orders = new InsistentOrders(() => proxy.url, another, petId, PAUSE_MS);
   const more = async (count: number) => {
     const enough = orders.booked.length + count;

@@ -77,9 +77,9 @@ test('an unread log takes at most 8 MB, and reports once how many lines it lost 
     await readUntil(reading, (output) => output.endsWith('}\n') && output.includes('"lostLines"')),
   );
   const kept = lines.filter(({ number }) => number !== undefined);
-  const told = lines.filter(({ lostLines }) => lostLines !== undefined);
-  expect(told).toHaveLength(1);
-  expect(kept.length + told[0]!.lostLines!).toBe(written);
+  const reports = lines.filter(({ lostLines }) => lostLines !== undefined);
+  expect(reports).toHaveLength(1);
+  expect(kept.length + reports[0]!.lostLines!).toBe(written);
   expect(kept.length).toBeGreaterThan(700);
   expect(kept.length * text.length).toBeLessThan(8 * 1024 * 1024);
 

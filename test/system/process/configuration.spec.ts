@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { loadEnvironmentFile } from '../../../src/settings/environment';
 import { complaint, petstore } from '../../support/command-line';
-import { listen, until } from '../../support/eventually';
+import { until } from '../../support/eventually';
 import { WITHOUT_EFFECT } from '../../support/libpq';
 import { PROMTOOL, findProgram } from '../../support/programs';
 import { RawConnection } from '../../support/raw-http';
-import { freePort } from '../../support/redis-server';
+import { freePort, listen } from '../../support/ports';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
 const { processes, database } = useProcesses();

@@ -5,7 +5,7 @@ import { until } from '../../support/eventually';
 import { WITHOUT_EFFECT } from '../../support/libpq';
 import { query } from '../../support/query';
 import { RawConnection, requestText } from '../../support/raw-http';
-import { freePort } from '../../support/redis-server';
+import { freePort } from '../../support/ports';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
 /** Variables of libpq that name another database than the embedded one. */
@@ -72,7 +72,7 @@ describe('a service on an embedded database', () => {
     expect(first.announced!.msg).toMatch(/petstore\.js keys issue demo$/);
   });
 
-  it('that is told to stop by a Ctrl-C that reaches its whole process group twice answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
+  it('that is stopped by a Ctrl-C that reaches its whole process group twice answers requests in progress, does not wait for idle connections, and saves the exact counts of the day', async () => {
     const leftToday = async (service: ServiceProcess) => {
       const answer = await service.send(key, 'GET', '/rate-limit');
       return Number(/"day";r=(\d+)/.exec(answer.headers.get('RateLimit')!)![1]);
@@ -103,7 +103,7 @@ describe('a service on an embedded database', () => {
     expect(used.day.remaining).toBe(before - 26);
   });
 
-  it('that is told to stop serves until its delay is over, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
+  it('that is asked to stop serves until its delay is over, reports that it is not ready, closes connections, and stops at once on a second signal', async () => {
     const service = await processes.serve({ ...environment, SHUTDOWN_DELAY: '300' });
     const begun = await connection();
     begun.write(postOf('{}'));

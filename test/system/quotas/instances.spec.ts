@@ -6,18 +6,9 @@ import { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records
 import type { ApiCaller, ErrorBody } from '../../support/api-caller';
 import { auditEntries } from '../../support/audit';
 import { until } from '../../support/eventually';
-import {
-  COUNTED,
-  HOUR,
-  MINUTE,
-  call,
-  earnBan,
-  limitsIn,
-  standing,
-  statuses,
-  tally,
-  without,
-} from '../../support/limits';
+import { COUNTED, HOUR, MINUTE, call, earnBan, limitsIn, getRateLimit, statuses } from '../../support/limits';
+import { tally } from '../../support/tally';
+import { whileTableFails } from '../../support/disturbances';
 import { useRedis } from '../../support/redis-server';
 import { type KeyOptions, type TestService, startService } from '../../support/service';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -256,7 +247,7 @@ test('a ban by an operator says that it is one; a ban, an unban and a reset whil
   });
   await bothAnswer(banned.callers, 403);
   await bothAnswer(unbanned.callers, 200);
-  await until(async () => (await standing(reset.callers[0]!)).day.remaining === 100);
+  await until(async () => (await getRateLimit(reset.callers[0]!)).day.remaining === 100);
 });
 
 test('two stores on one Redis share neither counts nor bans, also if one was made from a dump of the other', async () => {
@@ -299,8 +290,8 @@ test('a reset restarts both windows on both instances, once', async () => {
   await quotas().reset(clientId);
   const isFull = { minute: { remaining: 5 }, day: { remaining: 8 } };
   for (const caller of callers) {
-    await until(async () => (await standing(caller)).minute.remaining === 5);
-    expect(await standing(caller)).toMatchObject(isFull);
+    await until(async () => (await getRateLimit(caller)).minute.remaining === 5);
+    expect(await getRateLimit(caller)).toMatchObject(isFull);
   }
   const both = (await Promise.all(callers.map((caller) => statuses(caller, 6)))).flat();
   expect(both.filter((status) => status === 200)).toHaveLength(5);
@@ -350,7 +341,7 @@ describe('an earned ban', () => {
       const { pool } = services[0].database;
       return (await pool.query('SELECT FROM api_keys WHERE id = $1 AND ban_level > 0', [keyId])).rowCount;
     };
-    await without(services[0], 'audit_entries', async () => {
+    await whileTableFails(services[0], 'audit_entries', async () => {
       await beBanned(callers[0]!);
       await flush();
       expect(await known()).toBe(0);

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 import * as fc from 'fast-check';
 import { until } from '../../support/eventually';
-import { aKey, tally } from '../../support/limits';
+import { aKey } from '../../support/limits';
+import { tally } from '../../support/tally';
 import { ManualClock } from '../../support/manual-clock';
 import { redisStatus } from '../../../src/modules/quotas';
 import { anonymousClient } from '../../../src/modules/quotas/request-limiter';
@@ -15,7 +16,8 @@ import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-coun
 import type { LimitSubject, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counters';
 import { patient, RedisOnClock } from '../../support/redis-clock';
-import { RedisServer, freePort, useRedis } from '../../support/redis-server';
+import { RedisServer, useRedis } from '../../support/redis-server';
+import { freePort } from '../../support/ports';
 import { TcpProxy } from '../../support/tcp-proxy';
 
 /** Stands in for the records in the database. It keeps nothing, so that every history begins without counts. */

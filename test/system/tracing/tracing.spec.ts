@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { unlimitedKey } from '../../support/command-line';
-import { listen, until } from '../../support/eventually';
+import { insertUnlimitedKey } from '../../support/test-database';
+import { until } from '../../support/eventually';
+import { listen } from '../../support/ports';
 import { useRedis } from '../../support/redis-server';
 import { type ServiceProcess, useProcesses } from '../../support/service-process';
 
@@ -62,7 +63,7 @@ async function serve(environment: Record<string, string>): Promise<void> {
 
 beforeAll(async () => {
   collectorPort = await listen(collector);
-  key = await unlimitedKey(database.url);
+  key = await insertUnlimitedKey(database.url);
   await database.pool.query('INSERT INTO categories (name) VALUES ($1)', [SECRET]);
 });
 afterAll(() => collector.close().closeAllConnections());
@@ -146,11 +147,11 @@ test('Invalid variables and an unavailable collector are reported in one line ea
   for (let sent = 0; sent < 20; sent += 1) {
     expect((await send('/categories')).status).toBe(200);
   }
-  const told = () => service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
-  await until(() => told().some((message) => message.startsWith('Traces cannot be sent')));
+  const messages = () => service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  await until(() => messages().some((message) => message.startsWith('Traces cannot be sent')));
   await send('/categories');
   expect(await service.end()).toEqual({ code: 0, signal: null });
-  expect(told().filter((message) => message.startsWith('Traces'))).toEqual([
+  expect(messages().filter((message) => message.startsWith('Traces'))).toEqual([
     expect.stringMatching(
       /^Traces: these variables have no effect: OTEL_PROPAGATORS, OTEL_EXPORTER_OTLP_PROTOCOL \(see/,
     ),

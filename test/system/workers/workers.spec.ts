@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unlimitedKey } from '../../support/command-line';
+import { insertUnlimitedKey } from '../../support/test-database';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { eventually, until, within } from '../../support/eventually';
 import { query } from '../../support/query';
-import { freePort, useRedis } from '../../support/redis-server';
+import { useRedis } from '../../support/redis-server';
+import { freePort } from '../../support/ports';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 
 const processes = new ServiceProcesses();
@@ -38,7 +39,7 @@ beforeAll(async () => {
     cwd,
   });
   await until(() => listening() === 2);
-  key = await unlimitedKey(embeddedUrl(processes.path('store')));
+  key = await insertUnlimitedKey(embeddedUrl(processes.path('store')));
 });
 afterAll(() => processes.clear());
 

@@ -6,7 +6,7 @@ import { type RawAnswer, RawConnection, exchange, requestText } from '../../../s
 export type CountedFor = 'key' | 'address' | 'nobody';
 
 /** The limit, and what remains of it after the first request of a window. */
-const STANDINGS: Record<CountedFor, { limit: string; remaining: string }> = {
+const LIMITS: Record<CountedFor, { limit: string; remaining: string }> = {
   key: { limit: '300', remaining: '299' },
   address: { limit: '60', remaining: '59' },
   nobody: { limit: '60', remaining: '60' },
@@ -61,7 +61,7 @@ export function expectError(answer: RawAnswer, status: number, code: string, cou
 }
 
 export function expectOwedHeaders({ headers }: RawAnswer, countedFor: CountedFor): void {
-  const { limit, remaining } = STANDINGS[countedFor];
+  const { limit, remaining } = LIMITS[countedFor];
   expect(headers).toMatchObject({
     'x-ratelimit-limit': limit,
     'x-ratelimit-remaining': remaining,

@@ -64,7 +64,7 @@ function onEachConnection({ app }: TestService, statement: string): Promise<void
 const SESSIONS = `SELECT count(*)::int AS sessions FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend'`;
 
-/** The statistics of PostgreSQL, which a session publishes when it is told to, and when it ends. */
+/** The statistics of PostgreSQL, which a session publishes on demand, and when the session ends. */
 async function countsOf(service: TestService, tables: readonly string[]): Promise<Counts> {
   const { pool } = service.database;
   // Otherwise the reads of the test itself would be counted later.

@@ -8,7 +8,7 @@ import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.servi
 import { type Category, type Order, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useStore } from '../../../support/use-service';
-import { lockWaits, whileHeld, whileLocked } from '../../../support/while-locked';
+import { lockWaits, whileHeld, whileLocked } from '../../../support/disturbances';
 
 // The engine of this library decides nothing itself, so its tests send the commands of the store.
 

@@ -5,7 +5,7 @@ import { ManualClock } from '../../../support/manual-clock';
 import { Database, type ExpiredRows, Retention, olderThan, copyDatabase } from '#libs/database';
 import { type TestDatabase, createTestDatabase, useDatabase } from '../../../support/test-database';
 import { until } from '../../../support/eventually';
-import { lockWaits, whileHeld } from '../../../support/while-locked';
+import { lockWaits, whileHeld } from '../../../support/disturbances';
 import { MIGRATIONS, administrationOptions } from '../../../../src/store/data-source';
 
 describe('Retention', () => {

@@ -1,7 +1,7 @@
 import { ClientsService } from '../../../../src/modules/auth';
 import { QuotasService } from '../../../../src/modules/quotas';
 import { DEMO_CLIENT, SeedService } from '../../../../src/store/seed';
-import { without } from '../../../support/limits';
+import { whileTableFails } from '../../../support/disturbances';
 import { useService } from '../../../support/use-service';
 import { type RecordedEntry, auditEntries } from '../../../support/audit';
 
@@ -170,7 +170,7 @@ test('a change whose entry cannot be written is rolled back', async () => {
     () => bans().ban(keyId, HOUR),
     () => bans().unban(banned.keyId),
   ];
-  await without(service, 'audit_entries', async () => {
+  await whileTableFails(service, 'audit_entries', async () => {
     for (const action of actions) {
       await expect(action()).rejects.toThrow('division by zero');
     }

@@ -3,7 +3,8 @@ import { ClientsService } from '../../../../src/modules/auth';
 import { digestOf, newApiKey } from '../../../../src/modules/auth/api-key';
 import type { ApiCaller, ErrorBody } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
-import { call, limitsIn, standing, without } from '../../../support/limits';
+import { call, limitsIn, getRateLimit } from '../../../support/limits';
+import { whileTableFails } from '../../../support/disturbances';
 import { startService } from '../../../support/service';
 import { useInstances } from '../../../support/use-service';
 
@@ -161,7 +162,7 @@ describe('401', () => {
     // The result of a look-up is used for less than a second. The time stands still, so that it does not expire.
     const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     await unknown.get('/pets');
-    const answers = await without(service, 'api_keys', async () => [
+    const answers = await whileTableFails(service, 'api_keys', async () => [
       ...(await call(unknown, 2, '/pets')),
       ...(await call(mistyped, 2, '/pets')),
     ]);
@@ -203,7 +204,7 @@ describe('Every instance soon applies', () => {
     const { client, callers } = await aKnownKey('free');
     await call(callers[0]!, 65);
     await clients().setPlan(client, { plan: 'pro' });
-    const limits = () => Promise.all(callers.map(async (one) => (await standing(one)).minute.limit));
+    const limits = () => Promise.all(callers.map(async (one) => (await getRateLimit(one)).minute.limit));
     await until(async () => (await limits()).every((limit) => limit === 300));
     const [answer] = await call(callers[0]!, 1);
     expect([answer!.status, limitsIn(answer!).remaining]).toEqual([200, 239]);
@@ -237,7 +238,7 @@ describe('Every instance soon applies', () => {
 it('While no key can be looked up, a known one is shown the limits of its client, others those of their address', async () => {
   const { callers } = await aKnownKey();
   const [caller, stranger] = [callers[0]!, service.callerWith(newApiKey())];
-  await without(service, 'api_keys', async () => {
+  await whileTableFails(service, 'api_keys', async () => {
     // For less than a second, the service uses the key that it has read before.
     await until(async () => (await caller.get('/categories')).status === 500);
     for (const [one, limit] of [

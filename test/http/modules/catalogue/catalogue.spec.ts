@@ -66,8 +66,8 @@ describe('an import', () => {
     const caller = await service.caller();
     const { body: events } = await caller.get<{ type: string; data: object }[]>('/events');
     const [category, pet] = ['category.created', 'pet.created'];
-    const told = [category, pet, pet, category, pet, 'inventory.updated', pet];
-    expect(events.map(({ type }) => type)).toEqual(told);
+    const types = [category, pet, pet, category, pet, 'inventory.updated', pet];
+    expect(events.map(({ type }) => type)).toEqual(types);
     expect(events[5]!.data).toEqual({ petId: 3, quantity: 5, status: 'pending' });
   });
 

@@ -221,7 +221,7 @@ describe('A write reports', () => {
   const feed = new Follower('/events?limit=100');
 
   type Read = () => Promise<object>;
-  type Told = [type: string, data: Read | object];
+  type Reported = [type: string, data: Read | object];
 
   const read = async (target: string): Promise<object> => (await caller.get<object>(target)).body;
   const petOf = (id: number) => async () => ((await read(`/pets?id=${id}`)) as Pet[])[0]!;
@@ -230,10 +230,13 @@ describe('A write reports', () => {
   const categoryOf = (id: number) => () => read(`/categories/${id}`);
 
   /** Expects these events. If the data of one is a function, it reads the resource as it is now. */
-  async function expectTold(...told: Told[]): Promise<Event[]> {
+  async function expectReported(...reported: Reported[]): Promise<Event[]> {
     const events = await feed.readAll(caller);
     const expected = await Promise.all(
-      told.map(async ([type, data]) => ({ type, data: typeof data === 'function' ? await data() : data })),
+      reported.map(async ([type, data]) => ({
+        type,
+        data: typeof data === 'function' ? await data() : data,
+      })),
     );
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual(expected);
     return events;
@@ -246,16 +249,16 @@ describe('A write reports', () => {
   });
 
   const at = (path: string) => `${path}/${pet.id}`;
-  const theStock = (): Told => ['inventory.updated', stockOf(pet.id)];
-  const thePet = (): Told => ['pet.updated', petOf(pet.id)];
+  const theStock = (): Reported => ['inventory.updated', stockOf(pet.id)];
+  const thePet = (): Reported => ['pet.updated', petOf(pet.id)];
 
   it('POST, PUT and PATCH of a pet: the pet, and with another status its stock, too', async () => {
     const { body: created } = await caller.post<Pet>('/pets', { name: 'Ada', categoryId: pet.categoryId });
-    await expectTold(['pet.created', petOf(created.id)]);
+    await expectReported(['pet.created', petOf(created.id)]);
     await caller.put(at('/pets'), { name: 'Ada', categoryId: pet.categoryId });
-    await expectTold(thePet());
+    await expectReported(thePet());
     await caller.patch(at('/pets'), { status: 'pending' });
-    await expectTold(theStock(), thePet());
+    await expectReported(theStock(), thePet());
   });
 
   it('POST and PUT of a category: the category', async () => {
@@ -263,26 +266,30 @@ describe('A write reports', () => {
       name: 'Cats',
       description: 'Quiet.',
     });
-    await expectTold(['category.created', categoryOf(created.id)]);
+    await expectReported(['category.created', categoryOf(created.id)]);
     await caller.put(`/categories/${created.id}`, { name: 'Cats' });
-    await expectTold(['category.updated', categoryOf(created.id)]);
+    await expectReported(['category.updated', categoryOf(created.id)]);
   });
 
   it('PUT and adjustments of a stock: the stock', async () => {
     await caller.put(at('/store/inventory'), { quantity: 7 });
-    await expectTold(theStock());
+    await expectReported(theStock());
     await caller.post(`${at('/store/inventory')}/adjustments`, { delta: -1 });
-    await expectTold(theStock());
+    await expectReported(theStock());
   });
 
   it('POST of an order for the last unit: the order, with `complete` in both steps, the stock, and the pet', async () => {
     const { id } = await arrange.order(pet.id, { quantity: 3 });
-    await expectTold(['order.placed', orderOf(id)], theStock(), thePet());
+    await expectReported(['order.placed', orderOf(id)], theStock(), thePet());
     const other = await arrange.pet(aPet(), 3);
     await feed.readAll(caller);
     const { id: sale } = await arrange.order(other.id, { quantity: 3, complete: true });
-    const steps = ['order.placed', 'order.completed'].map((type): Told => [type, orderOf(sale)]);
-    await expectTold(...steps, ['inventory.updated', stockOf(other.id)], ['pet.updated', petOf(other.id)]);
+    const steps = ['order.placed', 'order.completed'].map((type): Reported => [type, orderOf(sale)]);
+    await expectReported(
+      ...steps,
+      ['inventory.updated', stockOf(other.id)],
+      ['pet.updated', petOf(other.id)],
+    );
   });
 
   it('DELETE /pets/{petId} and /categories/{categoryId}: what is deleted, as it was', async () => {
@@ -290,7 +297,7 @@ describe('A write reports', () => {
     const category = await categoryOf(pet.categoryId)();
     await caller.delete(at('/pets'));
     await caller.delete(`/categories/${pet.categoryId}`);
-    await expectTold(['pet.deleted', before], ['category.deleted', category]);
+    await expectReported(['pet.deleted', before], ['category.deleted', category]);
   });
 
   describe('an order that takes the last units', () => {
@@ -303,20 +310,20 @@ describe('A write reports', () => {
 
     it('PATCH: is not reported when it changes nothing, and twice when it gets a date and is completed', async () => {
       expect((await caller.patch(target(), {})).body).toEqual(order);
-      await expectTold();
+      await expectReported();
       await caller.patch(target(), { complete: true, shipDate: '2026-12-01T00:00:00Z' });
-      const told = ['order.updated', 'order.completed'].map((type): Told => [type, orderOf(order.id)]);
-      await expectTold(...told, theStock(), thePet());
+      const steps = ['order.updated', 'order.completed'].map((type): Reported => [type, orderOf(order.id)]);
+      await expectReported(...steps, theStock(), thePet());
     });
 
     it('DELETE: is reported as it was, with the stock that it returned', async () => {
       await caller.delete(target());
-      await expectTold(['order.cancelled', order], theStock(), thePet());
+      await expectReported(['order.cancelled', order], theStock(), thePet());
     });
 
     it('reports a restocked pet as available', async () => {
       await caller.put(`/store/inventory/${pet.id}`, { quantity: 1 });
-      await expectTold(theStock(), thePet());
+      await expectReported(theStock(), thePet());
     });
   });
 
@@ -332,7 +339,7 @@ describe('A write reports', () => {
       await caller.with({ 'If-Match': '"stale"' }).patch(`/pets/${pet.id}`, { name: 'Stale' }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 409, 422, 409, 412]);
-    await expectTold();
+    await expectReported();
   });
 
   it('Changes of one pet in a shared transaction are reported individually, each with its own result', async () => {

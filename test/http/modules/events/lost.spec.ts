@@ -7,7 +7,7 @@ import { type Event, Follower } from './support/feed';
 import { migrateToNewest } from '../../../../src/store/data-source';
 import { query } from '../../../support/query';
 import { useDatabase } from '../../../support/test-database';
-import { whileHeld } from '../../../support/while-locked';
+import { whileHeld } from '../../../support/disturbances';
 
 // If a standby that is behind takes over, or a backup is restored, the newest events are lost. Later events then get the
 // positions of the lost ones.
@@ -65,7 +65,7 @@ describe('A follower who has read events that were lost', () => {
     ['before anything else happens', 0],
     ['when as many others have their positions', 3],
     ['when more has happened since', 5],
-  ])('is told, %s, and misses nothing from there on', async (_when, later) => {
+  ])('gets 410, %s, and misses nothing from there on', async (_when, later) => {
     await rename('Kept');
     await aDayPasses();
     for (const name of ['Lost 1', 'Lost 2', 'Lost 3']) {
@@ -82,7 +82,7 @@ describe('A follower who has read events that were lost', () => {
     expect(names(follower.events)).toEqual(since);
   });
 
-  it('is told if its own event is there, and one before it is not', async () => {
+  it('gets 410 if its own event is there, and one before it is not', async () => {
     await rename('Kept');
     await aDayPasses();
     await rename('Lost');
@@ -122,7 +122,7 @@ it('A follower who has read only what is kept is not disturbed', async () => {
   expect(names(await follower.readAll(caller))).toEqual(['Since']);
 });
 
-it('A request that waits is told at once', async () => {
+it('A request that waits is answered 410 at once', async () => {
   await rename('Lost');
   const { target } = await upToDate();
   // The request first reads the feed, and would find the loss there. The event is lost only when it waits.

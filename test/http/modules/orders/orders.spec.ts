@@ -1,9 +1,9 @@
 import { type Order, aPet } from '../../../support/builders';
 import type { ErrorBody } from '../../../support/api-caller';
 import { until } from '../../../support/eventually';
-import { tally } from '../../../support/limits';
+import { tally } from '../../../support/tally';
 import { useStore } from '../../../support/use-service';
-import { lockWaits, whileHeld } from '../../../support/while-locked';
+import { lockWaits, whileHeld } from '../../../support/disturbances';
 import {
   MOST,
   adjust,

@@ -3,16 +3,8 @@ import { DAY_MS } from '#libs/clock';
 import { ClientsService } from '../../../../src/modules/auth';
 import type { ApiCaller, ErrorBody, Answer } from '../../../support/api-caller';
 import { useService } from '../../../support/use-service';
-import {
-  COUNTED,
-  MINUTE,
-  call,
-  earnBan,
-  limitsIn,
-  standing,
-  statuses,
-  without,
-} from '../../../support/limits';
+import { COUNTED, MINUTE, call, earnBan, limitsIn, getRateLimit, statuses } from '../../../support/limits';
+import { whileTableFails } from '../../../support/disturbances';
 import { newApiKey } from '../../../../src/modules/auth/api-key';
 
 // test/unit/modules/quotas tests the rules of windows, bans and decisions. These tests show what callers see of the rules.
@@ -167,9 +159,9 @@ describe('GET /rate-limit', () => {
     expect(new Set(await statuses(caller, 20, '/rate-limit'))).toEqual(new Set([200]));
     const ban = { refusalsBeforeBan: 11, nextBanSeconds: 600 };
     const until = new Date(end).toISOString();
-    expect((await standing(caller)).ban).toEqual({ banned: true, until, ...ban });
+    expect((await getRateLimit(caller)).ban).toEqual({ banned: true, until, ...ban });
     service.clock.set(end);
-    expect((await standing(caller)).ban).toEqual({ banned: false, ...ban });
+    expect((await getRateLimit(caller)).ban).toEqual({ banned: false, ...ban });
     expect(await statuses(caller, 1)).toEqual([200]);
   });
 
@@ -177,7 +169,10 @@ describe('GET /rate-limit', () => {
     const caller = await service.caller({ plan: 'free', scopes: ['write'] });
     expect((await caller.send(method, '/rate-limit')).status).toBe(200);
     expect((await caller.send(method, '/rate-limit?nothing=1')).status).toBe(400);
-    expect(await standing(caller)).toMatchObject({ minute: { remaining: 60 }, day: { remaining: 1_000 } });
+    expect(await getRateLimit(caller)).toMatchObject({
+      minute: { remaining: 60 },
+      day: { remaining: 1_000 },
+    });
     expect((await service.anonymous().send(method, '/rate-limit')).status).toBe(401);
   });
 });
@@ -234,9 +229,9 @@ describe('What counts:', () => {
 
   /** Sends a request. @returns its answer, and how many requests it has cost the caller, in the minute and in the day */
   async function costOf(caller: ApiCaller, request: () => Promise<Answer<never>>) {
-    const before = await standing(caller);
+    const before = await getRateLimit(caller);
     const answer = await request();
-    const { minute, day } = await standing(caller);
+    const { minute, day } = await getRateLimit(caller);
     const cost = [before.minute.remaining - minute.remaining, before.day.remaining - day.remaining];
     return { answer, cost };
   }
@@ -277,10 +272,10 @@ describe('What counts:', () => {
     it('when it is answered 5xx', async () => {
       const caller = await service.caller({ plan: 'free' });
       await caller.get(COUNTED);
-      const failed = await without(service, 'categories', () => caller.get<ErrorBody>(COUNTED));
+      const failed = await whileTableFails(service, 'categories', () => caller.get<ErrorBody>(COUNTED));
       expect([failed.status, failed.body.code]).toEqual([500, 'internal_error']);
       expect(limitsIn(failed)).toMatchObject({ limit: 60, remaining: 59 });
-      expect((await standing(caller)).day.remaining).toBe(999);
+      expect((await getRateLimit(caller)).day.remaining).toBe(999);
     });
   });
 

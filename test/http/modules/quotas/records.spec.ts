@@ -5,9 +5,9 @@ import { QuotasService } from '../../../../src/modules/quotas';
 import { newBanState } from '../../../../src/modules/quotas/rules/bans';
 import { QuotaRecords } from '../../../../src/modules/quotas/counters/quota-records';
 import { until } from '../../../support/eventually';
-import { MINUTE, statuses, COUNTED, earnBan, limitsIn, standing, without } from '../../../support/limits';
+import { MINUTE, statuses, COUNTED, earnBan, limitsIn, getRateLimit } from '../../../support/limits';
 import { useInstances } from '../../../support/use-service';
-import { lockWaits, whileHeld } from '../../../support/while-locked';
+import { lockWaits, whileHeld, whileTableFails } from '../../../support/disturbances';
 import type { ErrorBody } from '../../../support/api-caller';
 import { Arrange } from '../../../support/builders';
 import { type TestService, startService } from '../../../support/service';
@@ -161,7 +161,7 @@ describe('A service that fails or starts again', () => {
   describe('a failure within the limits is answered like any other', () => {
     it('when usage cannot be read, and is refunded', async () => {
       const caller = await service.caller({ plan: 'free' });
-      const failed = await without(service, 'usage_days', () => caller.get<ErrorBody>(COUNTED));
+      const failed = await whileTableFails(service, 'usage_days', () => caller.get<ErrorBody>(COUNTED));
       expect([failed.status, failed.body.code]).toEqual([500, 'internal_error']);
       expect(limitsIn(await caller.get(COUNTED))).toMatchObject({ limit: 60, remaining: 59 });
     });
@@ -215,7 +215,7 @@ describe('A service that fails or starts again', () => {
     const [, dayLater, free] = callers();
     expect(await statuses(dayLater!, 1)).toEqual([429]);
     expect(await statuses(free!, 1)).toEqual([200]);
-    expect((await standing(free!)).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
+    expect((await getRateLimit(free!)).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
     service.clock.advance(DAY);
     expect(limitsIn(await dayLater!.get(COUNTED)).remaining).toBe(9);
   });
@@ -231,7 +231,7 @@ describe('A service that fails or starts again', () => {
     const { id } = await new Arrange(other).pet();
     const { waiting } = await whileHeld(database.pool, 'LOCK TABLE pets', async () => {
       const waiting = caller.with({ 'If-None-Match': '*' }).get(`/pets/${id}`);
-      await until(async () => (await standing(caller)).minute.remaining === 1);
+      await until(async () => (await getRateLimit(caller)).minute.remaining === 1);
       service.clock.advance(pause);
       expect(await statuses(caller, 1)).toEqual([200]);
       await other.get('/usage');

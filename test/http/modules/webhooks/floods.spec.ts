@@ -9,7 +9,7 @@ import type { ApiCaller } from '../../../support/api-caller';
 import { eventually, until } from '../../../support/eventually';
 import { Receiver } from '../../../support/receiver';
 import { startService } from '../../../support/service';
-import { tally } from '../../../support/limits';
+import { tally } from '../../../support/tally';
 import { useInstances } from '../../../support/use-service';
 
 // The tests use two instances, because all bounds hold for both together.

@@ -5,7 +5,8 @@ import net, { type Server, type Socket, createServer, isIP } from 'node:net';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 import { type FindAddresses, allowedAddresses } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
-import { listen, until } from '../../../support/eventually';
+import { until } from '../../../support/eventually';
+import { listen } from '../../../support/ports';
 import { Receiver } from '../../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);

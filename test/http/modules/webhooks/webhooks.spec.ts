@@ -4,7 +4,7 @@ import { CLIENT_DEPENDENTS, ClientsService } from '../../../../src/modules/auth'
 import { until } from '../../../support/eventually';
 import { startService } from '../../../support/service';
 import { useStore } from '../../../support/use-service';
-import { lockWaits } from '../../../support/while-locked';
+import { lockWaits } from '../../../support/disturbances';
 
 const { service: store } = useStore();
 const URL = 'https://shop.example/events';

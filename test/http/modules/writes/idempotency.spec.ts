@@ -2,7 +2,7 @@ import { ClientsService } from '../../../../src/modules/auth';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../../support/builders';
 import { until } from '../../../support/eventually';
 import { useService, useStore } from '../../../support/use-service';
-import { whileLocked } from '../../../support/while-locked';
+import { whileLocked } from '../../../support/disturbances';
 import type { ErrorBody } from '../../../support/api-caller';
 
 const { service, caller, arrange } = useStore();

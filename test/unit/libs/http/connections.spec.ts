@@ -8,7 +8,7 @@ import {
   type ConnectionsOptions,
   disconnectSignalOf,
 } from '#libs/http';
-import { listen } from '../../../support/eventually';
+import { listen } from '../../../support/ports';
 import { RawConnection } from '../../../support/raw-http';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop\r\n\r\n';

@@ -124,16 +124,16 @@ describe('the duration of bans', () => {
 
 it('a ban by an operator uses up no level, nor does lifting it give one back', () => {
   const ban = newBanState();
-  const standing = (now: number) => [isBanned(ban, now), banLevel(ban, now)];
+  const stateAt = (now: number) => [isBanned(ban, now), banLevel(ban, now)];
   banByOperator(ban, NOW, 1_000);
-  expect([...standing(NOW + 999), nextBanMs(ban, NOW + 1_000)]).toEqual([true, 0, 120_000]);
+  expect([...stateAt(NOW + 999), nextBanMs(ban, NOW + 1_000)]).toEqual([true, 0, 120_000]);
   earnBan(ban, NOW + 1_000);
   const now = ban.bannedUntil;
   banByOperator(ban, now);
   expect([ban.bannedUntil - now, ban.byOperator]).toEqual([600_000, true]);
   unban(ban, now + 1);
-  expect(standing(now + 1)).toEqual([false, 1]);
+  expect(stateAt(now + 1)).toEqual([false, 1]);
   earnBan(ban, now + 1);
   unban(ban, now + 10_000);
-  expect([...standing(now + 10_000), ban.byOperator]).toEqual([false, 1, false]);
+  expect([...stateAt(now + 10_000), ban.byOperator]).toEqual([false, 1, false]);
 });

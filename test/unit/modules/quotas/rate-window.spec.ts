@@ -63,7 +63,7 @@ class NaiveWindows {
     return now >= to ? [] : this.taken.filter(({ at }) => at >= from && at < to);
   }
 
-  standing(name: WindowName, now: number) {
+  statusOf(name: WindowName, now: number) {
     const count = this.takenIn(name, now).filter(({ refundedIn }) => !refundedIn.includes(name)).length;
     const limit = this.limits[name];
     const minuteEnd = (now < this.start + MINUTE_MS ? this.start : now) + MINUTE_MS;
@@ -72,7 +72,7 @@ class NaiveWindows {
   }
 
   take(now: number): WindowName | null {
-    const full = NAMES.map((name) => this.standing(name, now)).filter(({ remaining }) => remaining === 0);
+    const full = NAMES.map((name) => this.statusOf(name, now)).filter(({ remaining }) => remaining === 0);
     if (full.length > 0) {
       return full.reduce((one, other) => (other.resetAt >= one.resetAt ? other : one)).name;
     }
@@ -139,7 +139,7 @@ it('Every sequence of requests is decided like a naive count', () => {
         };
         const expected = {
           exhausted,
-          statuses: NAMES.map((name) => naive.standing(name, decidedAt)),
+          statuses: NAMES.map((name) => naive.statusOf(name, decidedAt)),
           bounded: true,
           unchanged: true,
           kept: true,

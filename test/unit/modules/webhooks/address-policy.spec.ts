@@ -69,7 +69,7 @@ const OBJECTIONS = Object.entries({
   ].join(' '),
 });
 
-test.each(OBJECTIONS)('a refused URL is told that it %s', (objection, urls) => {
+test.each(OBJECTIONS)('the error for a refused URL says that the URL %s', (objection, urls) => {
   for (const url of urls.split(' ')) {
     expect([url, open.problemWith(url)]).toEqual([url, expect.stringMatching(`^${objection}`)]);
   }
