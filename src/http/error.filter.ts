@@ -10,7 +10,7 @@ import {
   PayloadTooLargeError,
   RouteNotFoundError,
   ServiceUnavailableError,
-  UnavailableError,
+  OperatorActionNeededError,
   WHOLE_SERVICE,
   closeIfUnread,
 } from '#libs/http';
@@ -126,7 +126,7 @@ function toApiError(failure: unknown): ApiError {
   if (
     isDatabaseUnavailable(failure) ||
     isSerializationConflict(failure) ||
-    failure instanceof UnavailableError
+    failure instanceof OperatorActionNeededError
   ) {
     return new ServiceUnavailableError();
   }

@@ -5,7 +5,7 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Database, ReadOnlyDatabaseError, migrationStates } from '#libs/database';
-import { IgnoresQuery, UnavailableError } from '#libs/http';
+import { IgnoresQuery, OperatorActionNeededError } from '#libs/http';
 import { Access } from '../modules/auth';
 import { QuotaCounters } from '../modules/quotas';
 
@@ -87,7 +87,7 @@ export class HealthController {
   async ready(): Promise<object> {
     const reason = await this.readiness.reason();
     if (reason !== undefined) {
-      throw new UnavailableError(`Not ready: ${reason}.`);
+      throw new OperatorActionNeededError(`Not ready: ${reason}.`);
     }
     const limits = { ...UP, degraded: this.quotas.countsAlone };
     return { status: 'ok', details: { database: UP, migrations: UP, limits } };

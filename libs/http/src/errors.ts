@@ -180,8 +180,11 @@ export const InternalError = defineError({
   message: 'Something went wrong on our side. Quote the X-Request-Id when you report it.',
 });
 
-/** The service is unavailable until the operator acts. The caller gets a 503, and the message is logged. */
-export class UnavailableError extends Error {}
+/**
+ * The service is unavailable until the operator acts. The message, which is for the operator, is logged. The caller gets
+ * `ServiceUnavailableError` instead, without this message.
+ */
+export class OperatorActionNeededError extends Error {}
 
 export const ServiceUnavailableError = defineError({
   code: 'service_unavailable',

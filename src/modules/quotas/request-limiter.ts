@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
-import { type ApiError, plainAddress, UnavailableError } from '#libs/http';
+import { type ApiError, plainAddress, OperatorActionNeededError } from '#libs/http';
 import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
 import { limitErrorOf } from './limit-errors';
 import { type Decision, rateLimitHeaders } from './rules/decision';
@@ -116,7 +116,7 @@ function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   try {
     return { key, refusal, tracker: `client:${key.clientId}`, limits: limitsOf(key) };
   } catch (error) {
-    throw new UnavailableError((error as Error).message);
+    throw new OperatorActionNeededError((error as Error).message);
   }
 }
 

@@ -5,7 +5,7 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Webhook as Signer } from 'standardwebhooks';
 import { Repository } from 'typeorm';
-import { UnavailableError } from '#libs/http';
+import { OperatorActionNeededError } from '#libs/http';
 import { OperatorError, StartError } from '#libs/messages';
 import type { CompanionFile } from '../../feature';
 import { SETTINGS } from '../../settings/settings';
@@ -47,7 +47,7 @@ export class SecretVault {
   /** Undefined if there is no key, and in commands, which need none. `WebhookKeyLoader` sets the key of a service. */
   key?: Buffer;
 
-  /** Creates and encrypts a secret. @throws UnavailableError if WEBHOOK_KEY is not set */
+  /** Creates and encrypts a secret. @throws OperatorActionNeededError if WEBHOOK_KEY is not set */
   encryptNew(webhookId: number): string {
     const secret = PREFIX + randomBytes(SECRET_BYTES).toString('base64');
     const iv = randomBytes(IV_BYTES);
@@ -85,7 +85,7 @@ export class SecretVault {
 
   private requireKey(): Buffer {
     if (this.key === undefined) {
-      throw new UnavailableError(NO_KEY);
+      throw new OperatorActionNeededError(NO_KEY);
     }
     return this.key;
   }

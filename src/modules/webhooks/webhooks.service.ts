@@ -9,7 +9,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, type PageQuery, UnavailableError, pageOf, rangeOf, toPageOf } from '#libs/http';
+import { type Page, type PageQuery, OperatorActionNeededError, pageOf, rangeOf, toPageOf } from '#libs/http';
 import { ClientRows } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
@@ -233,7 +233,7 @@ export class WebhooksService {
     try {
       return { ...webhook, secret: this.vault.decrypt(webhook.secret, webhook.id) };
     } catch {
-      throw new UnavailableError(
+      throw new OperatorActionNeededError(
         'The response that is stored for an Idempotency-Key contains a webhook secret that another WEBHOOK_KEY has encrypted. Set WEBHOOK_KEY to that key, or send the request with a new Idempotency-Key.',
       );
     }
