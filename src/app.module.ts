@@ -14,7 +14,7 @@ import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
 import { reportedWrites } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
-import { SETTINGS } from './settings/settings';
+import { OUTGOING_SOCKETS, SETTINGS } from './settings/settings';
 import { connectAndMigrate, dataSourceOptions } from './store/data-source';
 import { EXPIRED_INSTANCES, Presence } from './store/presence';
 import { SeedService } from './store/seed';
@@ -64,8 +64,11 @@ function commonProviders(settings: AllSettings, actor: Actor) {
 @Global()
 @Module({ exports: [SETTINGS, Actor, Clock, CLIENT_DEPENDENTS, CommandExecutor] })
 export class AppModule {
-  /** @param databaseUrl the URL of the open database, also if the database is embedded */
-  static forService(settings: AllSettings, databaseUrl: string): DynamicModule {
+  /**
+   * @param databaseUrl the URL of the open database, also if the database is embedded
+   * @param outgoingSockets how many sockets the process may open to other servers
+   */
+  static forService(settings: AllSettings, databaseUrl: string, outgoingSockets = Infinity): DynamicModule {
     const options = dataSourceOptions(databaseUrl, { poolSize: settings.databasePool });
     const connect = (declared: DataSourceOptions) => connectAndMigrate(databaseUrl, declared);
     const common = commonProviders(settings, SERVICE);
@@ -73,7 +76,16 @@ export class AppModule {
       module: AppModule,
       imports: [DatabaseModule.forRoot(options, connect), ...FEATURES.map(({ module }) => module)],
       controllers: [HealthController],
-      providers: [...common, ...PIPELINE, Presence, Readiness, RETENTION, SeedService],
+      providers: [
+        ...common,
+        ...PIPELINE,
+        { provide: OUTGOING_SOCKETS, useValue: outgoingSockets },
+        Presence,
+        Readiness,
+        RETENTION,
+        SeedService,
+      ],
+      exports: [OUTGOING_SOCKETS],
     };
   }
 

@@ -25,12 +25,6 @@ export interface Feature {
   companionFile?(settings: Settings): CompanionFile | undefined;
   expiredRows?: readonly ExpiredRows[];
   clientDependent?: ClientDependent;
-  /**
-   * Limits how many sockets the feature opens to other servers, for example to the receivers of webhooks. Only one feature
-   * has this function, because it may take all `sockets` that the process has left for this purpose.
-   * @returns a clause about the limit for the log, such as `webhooks get at most 30 of 5000 sockets`
-   */
-  limitSockets?(app: NestFastifyApplication, sockets: number): string;
   schemas?: Record<string, SchemaObject>;
   /** Adds metrics. The `collect` of a metric must not fail, because the scrape would then have no metric at all. */
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;

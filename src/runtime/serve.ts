@@ -11,10 +11,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
-import type { Connections } from '#libs/http';
+import { type Connections, MAX_CONNECTIONS } from '#libs/http';
 import type { AllSettings } from '../all-settings';
 import { AppModule } from '../app.module';
-import { FEATURES } from '../features';
 import { serveDocument } from '../http/document/serve-document';
 import { Readiness } from '../http/health';
 import { configureHttp, createHttpAdapter } from '../http/http-server';
@@ -138,11 +137,13 @@ async function withOneAddress(settings: AllSettings): Promise<AllSettings> {
 }
 
 /**
- * Divides the file descriptors of this process, so that neither callers nor the feature that opens sockets can take all
- * of them. Callers get at most four fifths.
+ * Divides the file descriptors of this process, so that neither callers nor the feature that opens sockets to other
+ * servers can take all of them. Callers get at most four fifths.
  */
-function divideDescriptors(app: NestFastifyApplication, { databasePool }: Settings, logger: Logger): void {
-  const server = app.getHttpServer() as Server;
+function divideDescriptors(
+  { databasePool }: Settings,
+  logger: Logger,
+): { connections: number; outgoing: number } {
   // Set `excludeNetwork`, because the diagnostic report would otherwise look up the host name of every open connection in
   // the DNS, and the process would wait for all answers.
   Object.assign(process.report, { excludeNetwork: true });
@@ -150,19 +151,19 @@ function divideDescriptors(app: NestFastifyApplication, { databasePool }: Settin
   const descriptors = Number(userLimits.open_files.soft);
   // If the number of descriptors has no limit, Node reports `unlimited`, and nothing is limited.
   if (Number.isNaN(descriptors)) {
-    return;
+    return { connections: MAX_CONNECTIONS, outgoing: Infinity };
   }
   const shared = descriptors - Math.ceil(Math.min(descriptors / 2, OTHER_DESCRIPTORS + databasePool));
-  const { maxConnections } = server;
-  const connections = Math.min(maxConnections, Math.floor(shared * 0.8));
-  const limited = FEATURES.flatMap((feature) => feature.limitSockets?.(app, shared - connections) ?? []);
-  if (connections < maxConnections) {
+  const connections = Math.min(MAX_CONNECTIONS, Math.floor(shared * 0.8));
+  const outgoing = shared - connections;
+  if (connections < MAX_CONNECTIONS) {
     logger.warn(
-      `${[`At most ${connections} connections are accepted instead of ${maxConnections}`, ...limited].join(', and ')}, ` +
-        `because the process may have only ${descriptors} descriptors. Raise its limit (ulimit -n).`,
+      `At most ${connections} connections are accepted instead of ${MAX_CONNECTIONS}, and at most ${outgoing} sockets ` +
+        `are opened to other servers, because the process may have only ${descriptors} descriptors. ` +
+        'Raise its limit (ulimit -n).',
     );
-    server.maxConnections = connections;
   }
+  return { connections, outgoing };
 }
 
 /** Fails early, before a database is created, if another process already uses the address. */
@@ -188,14 +189,16 @@ export function configureServer(app: NestFastifyApplication, settings: Settings,
 /** Starts the service in this process, and adds the function that stops the service to `stops`. */
 async function startService(context: ServeContext, database: OpenDatabase, stops: Stop[]): Promise<void> {
   const { settings, logger, tracing } = context;
+  const sockets = divideDescriptors(settings, logger);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forService(settings, database.url),
+    AppModule.forService(settings, database.url, sockets.outgoing),
     createHttpAdapter(settings, logger),
     { ...NEST_OPTIONS, logger: nestLogger(logger) },
   );
   const { connections, metrics } = configureServer(app, settings, tracing);
   stops.push((delayMs) => stopService(context, app, connections, delayMs));
-  divideDescriptors(app, settings, logger);
+  const server = app.getHttpServer() as Server;
+  server.maxConnections = sockets.connections;
   // Initialize the features first, because a feature that cannot start, for example without its key, must fail before the
   // seed creates a client whose key nobody would see.
   await app.init();
@@ -207,7 +210,7 @@ async function startService(context: ServeContext, database: OpenDatabase, stops
   if (metrics && !cluster.isWorker) {
     await serveMetrics(settings.metrics, () => metrics.metrics());
   }
-  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
   await app.get(Presence).begin({ address: host, port });
   if (cluster.isPrimary || cluster.worker?.id === 1) {
     announce({ host, port }, seeded, logger);

@@ -109,4 +109,10 @@ function isTracingOff(environment: Environment): boolean {
   return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';
 }
 
+/**
+ * Injects how many sockets the process may open to other servers, such as the receivers of webhooks. Infinity if the
+ * number of file descriptors has no limit. Only one feature may use all of these sockets.
+ */
+export const OUTGOING_SOCKETS = Symbol('OUTGOING_SOCKETS');
+
 export const SETTINGS = Symbol('settings');

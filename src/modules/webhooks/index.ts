@@ -7,7 +7,7 @@ import { olderThan } from '#libs/database';
 import type { Feature } from '../../feature';
 import { SETTINGS } from '../../settings/settings';
 import { AddressPolicy } from './delivery/address-policy';
-import { DeliveryQueue, WEBHOOK_SOCKETS } from './delivery/delivery-queue';
+import { DeliveryQueue } from './delivery/delivery-queue';
 import { foundByDeliveries } from './delivery/delivery-statements';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { Sender } from './delivery/sender';
@@ -84,11 +84,6 @@ export const WEBHOOKS: Feature = {
     { table: 'webhook_deliveries', condition: () => OF_DELETED },
   ],
   clientDependent: WEBHOOKS_OF_CLIENT,
-  limitSockets(app, available) {
-    const sockets = Math.min(available, WEBHOOK_SOCKETS);
-    app.get(Sender).maxIdle = app.get(DeliveryQueue).limitSockets(sockets);
-    return `webhooks get at most ${sockets} of ${WEBHOOK_SOCKETS} sockets`;
-  },
   schemas: WEBHOOK_SCHEMAS,
   metrics: deliveryMetrics,
   cliCommands: async () => [(await import('./webhooks.command.js')).WebhooksCommand],

@@ -106,7 +106,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
 
   it('says how many connections it accepts, and callers cannot take all', async () => {
     expect(service.log.join('\n')).toMatch(
-      /"At most 120 connections are accepted instead of 15000, and webhooks get at most 30 of 5000 sockets, .*only 300 desc/,
+      /"At most 120 connections are accepted instead of 15000, and at most 30 sockets are opened to other servers, .*only 300 desc/,
     );
     const { port } = new URL(service.url);
     const connections = Array.from({ length: 400 }, () =>

@@ -51,7 +51,7 @@ const FREED_FRACTION = 1 / 32;
  * Maximum number of connections. The number is limited because each connection can keep an unread response in memory
  * for a minute.
  */
-const MAX_CONNECTIONS = 15_000;
+export const MAX_CONNECTIONS = 15_000;
 
 const CLOSE_IDLE_INTERVAL_MS = 1_000;
 

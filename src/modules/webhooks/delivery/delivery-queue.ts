@@ -1,8 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '#libs/clock';
 import { Database, type Statement } from '#libs/database';
+import { OUTGOING_SOCKETS } from '../../../settings/settings';
 import { AuditTrail } from '../../audit';
 import { EVENT_TYPES } from '../../events';
 import { MAX_PENDING, type StoredSecret, Webhook, enabledColumns } from '../webhook.entity';
@@ -23,6 +24,7 @@ import {
   type WebhookIds,
 } from './delivery-statements';
 import { type Attempt, DISABLED_AFTER_MS, PAUSES_MS, slowDownMs } from './retry-schedule';
+import { SOCKETS_PER_DELIVERY } from './sender';
 
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
 const GONE = 'The receiver responded 410 Gone.';
@@ -32,13 +34,6 @@ const DEAD = 'All deliveries failed for five days.';
  * which are all others. `QUICK_MS` in delivery-worker.ts says which webhooks are quick.
  */
 const MAX_CONCURRENT_OF_KIND = 500;
-/**
- * Maximum number of sockets for each concurrent delivery. While the sender connects, it tries up to four addresses of
- * the receiver at the same time. The fifth socket is an idle connection that stays open for a later delivery.
- */
-const SOCKETS_PER_DELIVERY = 5;
-/** Number of sockets that a process needs to send the maximum number of deliveries to quick and to slow webhooks. */
-export const WEBHOOK_SOCKETS = 2 * MAX_CONCURRENT_OF_KIND * SOCKETS_PER_DELIVERY;
 
 /** `isQuick` is true if the attempt took at most QUICK_MS (delivery-worker.ts). Its webhook is then quick until the next attempt. */
 export type FinishedAttempt = Attempt & { isQuick: boolean };
@@ -92,22 +87,17 @@ export class DeliveryQueue {
    * Maximum number of concurrent deliveries of this process to quick webhooks. Deliveries to slow webhooks are counted
    * separately and have the same maximum, so that slow receivers cannot delay the deliveries to quick receivers.
    */
-  private maxOfKind = MAX_CONCURRENT_OF_KIND;
+  private readonly maxOfKind: number;
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
     private readonly database: Database,
     private readonly trail: AuditTrail,
     private readonly clock: Clock,
-  ) {}
-
-  /**
-   * Limits the number of concurrent deliveries, so that the deliveries use at most the given number of sockets.
-   * @returns how many of these sockets may be idle connections, which is one for each concurrent delivery
-   */
-  limitSockets(sockets: number): number {
-    this.maxOfKind = Math.max(1, Math.floor(sockets / (2 * SOCKETS_PER_DELIVERY)));
-    return 2 * this.maxOfKind;
+    @Inject(OUTGOING_SOCKETS) sockets: number,
+  ) {
+    const forHalf = Math.floor(sockets / (2 * SOCKETS_PER_DELIVERY));
+    this.maxOfKind = Math.min(MAX_CONCURRENT_OF_KIND, Math.max(1, forHalf));
   }
 
   /**

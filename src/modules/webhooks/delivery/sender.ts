@@ -8,7 +8,8 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type Socket, isIP } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { OUTGOING_SOCKETS } from '../../../settings/settings';
 import { AddressPolicy } from './address-policy';
 import { NoConnectionError, connectToFirst } from './connection';
 import { type FindAddresses, allowedAddresses, errorWithCode, systemLookup } from './name-lookup';
@@ -20,6 +21,12 @@ const SECONDS = TIMEOUT_MS / 1_000;
 const RESPONSE_BYTES = 16_384;
 const MAX_INTERIM = 8;
 const BODY_MS = 1_000;
+/**
+ * Maximum number of sockets for each concurrent delivery. While the sender connects, it tries up to four addresses of
+ * the receiver at the same time. The fifth socket is an idle connection that stays open for a later delivery.
+ */
+export const SOCKETS_PER_DELIVERY = 5;
+const MAX_IDLE = 1_000;
 const CONNECTIONS = { keepAlive: true, timeout: 10_000, maxFreeSockets: 32 };
 
 /** Error messages by error code. Codes such as ESILENT are defined by this service, the others by Node. */
@@ -58,15 +65,18 @@ export function deliveryHeaders(eventId: string, at: Date, signature: string): R
 @Injectable()
 export class Sender {
   responseTimeoutMs = TIMEOUT_MS;
-  maxIdle = 1_000;
   private readonly http = this.connecting(new HttpAgent(CONNECTIONS), 'http:');
   private readonly https = this.connecting(new HttpsAgent(CONNECTIONS), 'https:');
   private readonly closed = new AbortController();
+  private readonly maxIdle: number;
 
   constructor(
     private readonly policy: AddressPolicy,
     @Optional() private readonly find: FindAddresses = systemLookup(),
-  ) {}
+    @Optional() @Inject(OUTGOING_SOCKETS) sockets = Infinity,
+  ) {
+    this.maxIdle = Math.min(MAX_IDLE, Math.ceil(sockets / SOCKETS_PER_DELIVERY));
+  }
 
   /**
    * Sends a message and never rejects. If the receiver has closed a reused connection, sends the message once more on another
