@@ -75,30 +75,31 @@ SELECT feed_end();
 
 -- then
 
-SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
+SELECT (SELECT max(position) FROM events WHERE position <= $4::bigint), is_known, page.events, reached.*
   FROM (SELECT min(position) AS first,
   EXISTS (SELECT FROM events WHERE position = $1 AND (extract(epoch FROM time) * 1000000)::bigint = $2::bigint
   AND (SELECT count(*) FROM events AS earlier WHERE earlier.position > events.position - 500 AND earlier.position < events.position
-  AND earlier.time > events.time - interval '10 minutes') = $7::bigint) AS is_known
-  FROM events WHERE position > $1 AND position <= $6) AS start
+  AND earlier.time > events.time - interval '10 minutes') = $3::bigint) AS is_known
+  FROM events WHERE position > $1 AND position <= $4) AS start
   LEFT JOIN LATERAL (
   SELECT position FROM events
-  WHERE position >= first AND position < first + 20000 AND position <= $6 ORDER BY position DESC LIMIT 1
-  ) AS looked ON true
+  WHERE position >= first AND position < first + 20000 AND position <= $4 ORDER BY position DESC LIMIT 1
+  ) AS examined ON true
   CROSS JOIN LATERAL (
   SELECT concat('[', string_agg(event, ',') FILTER (WHERE bytes <= 262144), ']') AS events,
   max(position) FILTER (WHERE bytes <= 262144) AS last,
-  count(*) = $5::int OR max(bytes) > 262144 AS is_full
+  count(*) = $7::int OR max(bytes) > 262144 AS is_full
   FROM (SELECT *, sum(octet_length(event)) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
   FROM (SELECT position, concat('{"position":', position, ',"petId":', coalesce(pet_id::text, 'null'),
   ',"event":', concat('{"id":"', 'evt_' || replace(id::text, '-', ''), '","type":"', type, '","timestamp":"', to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
   '","data":', data, '}'), '}') AS event FROM events
-  WHERE position >= first AND position < first + 20000 AND position <= $6 AND ($3::text[] IS NULL OR type = ANY($3)) AND ($4::bigint IS NULL OR pet_id = $4)
-  ORDER BY position LIMIT $5) AS found) AS sized
+  WHERE position >= first AND position < first + 20000 AND position <= $4 AND ($5::text[] IS NULL OR type = ANY($5)) AND ($6::bigint IS NULL OR pet_id = $6)
+  ORDER BY position LIMIT $7) AS found) AS sized
   ) AS page
   LEFT JOIN LATERAL (
   SELECT position, (extract(epoch FROM time) * 1000000)::bigint, (SELECT count(*) FROM events AS earlier WHERE earlier.position > events.position - 500 AND earlier.position < events.position
-  AND earlier.time > events.time - interval '10 minutes') FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
+  AND earlier.time > events.time - interval '10 minutes') FROM events
+  WHERE position = CASE WHEN page.is_full THEN page.last ELSE examined.position END
   ) AS reached ON true;
 
 -- Start at the end of the feed

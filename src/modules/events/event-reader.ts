@@ -65,7 +65,7 @@ const countEarlier = (position: string, time: string): string =>
 const FEED_POSITION = `position, ${MICROSECONDS}, ${countEarlier('events.position', 'events.time')}`;
 
 /**
- * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (3 for `$3`). If such a
+ * Returns the SQL condition of a filter. `type` and `pet` are numbers of SQL parameters (5 for `$5`). If such a
  * parameter is null, the condition matches events of all types or all pets.
  */
 const matching = (type: number, pet: number): string =>
@@ -81,26 +81,44 @@ const END: SharedRead<null, number> = {
   resultsOf: ([row]) => row as [number],
 };
 
-const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::bigint), is_known, page.events, reached.*
+/**
+ * Reads a page of the events after a position.
+ * - `start` finds the first event after the position, and checks whether the event at the position is still the one for
+ *   which the cursor was issued (`is_known`).
+ * - `examined` finds the last event that this read examines: from `first` on, at most MAX_SEARCHED positions.
+ * - `found` reads the first examined events that match the filter, at most `$7`.
+ * - `sized` adds to each event the size of the page up to this event (`bytes`).
+ * - `page` joins the events that fit into BYTES_OF_PAGE. `is_full` is true if the maximum number of events or of bytes
+ *   ended the page, so that more of the examined events may match.
+ * - `reached` is the position from which the caller continues: the last event of a full page, otherwise the last
+ *   examined event. There is no such row if no event follows the position.
+ *
+ * `$1` to `$3` are the `position`, `time` and `countBefore` of the caller's position, `$4` is the end of the feed, `$5`
+ * and `$6` are the types and the pet of the filter, and `$7` is the maximum number of events.
+ * The columns are the position of the newest event, `is_known`, the events as a JSON array, and the three columns of
+ * `reached`.
+ */
+const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $4::bigint), is_known, page.events, reached.*
     FROM (SELECT min(position) AS first,
       EXISTS (SELECT FROM events WHERE position = $1 AND ${MICROSECONDS} = $2::bigint
-        AND ${countEarlier('events.position', 'events.time')} = $7::bigint) AS is_known
-      FROM events WHERE position > $1 AND position <= $6) AS start
+        AND ${countEarlier('events.position', 'events.time')} = $3::bigint) AS is_known
+      FROM events WHERE position > $1 AND position <= $4) AS start
     LEFT JOIN LATERAL (
       SELECT position FROM events
-      WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 ORDER BY position DESC LIMIT 1
-    ) AS looked ON true
+      WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $4 ORDER BY position DESC LIMIT 1
+    ) AS examined ON true
     CROSS JOIN LATERAL (
       SELECT concat('[', string_agg(event, ',') FILTER (WHERE bytes <= ${BYTES_OF_PAGE}), ']') AS events,
         max(position) FILTER (WHERE bytes <= ${BYTES_OF_PAGE}) AS last,
-        count(*) = $5::int OR max(bytes) > ${BYTES_OF_PAGE} AS is_full
+        count(*) = $7::int OR max(bytes) > ${BYTES_OF_PAGE} AS is_full
       FROM (SELECT *, sum(octet_length(event)) OVER (ORDER BY position ROWS UNBOUNDED PRECEDING) AS bytes
         FROM (SELECT position, ${STORED_EVENT} AS event FROM events
-          WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $6 AND ${matching(3, 4)}
-          ORDER BY position LIMIT $5) AS found) AS sized
+          WHERE position >= first AND position < first + ${MAX_SEARCHED} AND position <= $4 AND ${matching(5, 6)}
+          ORDER BY position LIMIT $7) AS found) AS sized
     ) AS page
     LEFT JOIN LATERAL (
-      SELECT ${FEED_POSITION} FROM events WHERE position = CASE WHEN page.is_full THEN page.last ELSE looked.position END
+      SELECT ${FEED_POSITION} FROM events
+      WHERE position = CASE WHEN page.is_full THEN page.last ELSE examined.position END
     ) AS reached ON true`;
 
 /**
@@ -112,9 +130,14 @@ const PAGE = `SELECT (SELECT max(position) FROM events WHERE position <= $6::big
 const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AND position > $1 - ${MAX_SEARCHED}
       AND ${MICROSECONDS} <= $2::bigint - ${CLOCK_DIFFERENCE_US} ORDER BY position DESC LIMIT 1`;
 
+/**
+ * Finds the newest events that match a filter, newest first. `$1` is the end of the feed, `$2` and `$3` are the types and
+ * the pet of the filter, and `$4` is the maximum number of events.
+ */
 const NEWEST = `SELECT ${STORED_EVENT} FROM events
-    WHERE position > $4::bigint - ${MAX_SEARCHED} AND position <= $4 AND ${matching(1, 2)} ORDER BY position DESC LIMIT $3`;
+    WHERE position > $1::bigint - ${MAX_SEARCHED} AND position <= $1 AND ${matching(2, 3)} ORDER BY position DESC LIMIT $4`;
 
+/** Finds the position of the last event. `$1` is the end of the feed. */
 const LAST = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1`;
 
 @Injectable()
@@ -137,7 +160,7 @@ export class EventReader {
   ): Promise<EventPage> {
     const end = await this.feedEnd(callerId);
     const { position, time, countBefore } = from;
-    const values = [position, time, type ?? null, petId ?? null, most, end, countBefore];
+    const values = [position, time, countBefore, end, type ?? null, petId ?? null, most];
     const isSlow = type !== undefined || petId !== undefined;
     const [row] = await this.database.reads.read({ text: PAGE, values }, { callerId, isSlow });
     const [newest, isKnown, events, ...reachedAt] = row!;
@@ -156,7 +179,7 @@ export class EventReader {
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */
   async newest({ type, petId }: EventFilter, most: number): Promise<StoredEvent[]> {
-    const values = [type ?? null, petId ?? null, most, await this.feedEnd(SERVICE_CALLER_ID)];
+    const values = [await this.feedEnd(SERVICE_CALLER_ID), type ?? null, petId ?? null, most];
     const options = { callerId: SERVICE_CALLER_ID, isSlow: true };
     const rows = await this.database.reads.read({ text: NEWEST, values }, options);
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
