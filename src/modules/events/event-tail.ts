@@ -7,8 +7,8 @@ import type { FeedPosition } from './feed-position';
 
 export const POLL_MS = 200;
 export const MAX_READ = 500;
-const MAX_WAITS = 2_000;
-const MAX_WAITS_OF_CLIENT = 50;
+const MAX_WAITERS = 2_000;
+const MAX_WAITERS_OF_CLIENT = 50;
 
 interface Waiter {
   clientId: number;
@@ -24,18 +24,18 @@ interface Waiter {
  */
 @Injectable()
 export class EventTail implements OnModuleDestroy {
-  private readonly waits = new Set<Waiter>();
+  private readonly waiters = new Set<Waiter>();
   private isOver = false;
   private readonly task = new RepeatingTask({
     name: 'Reading new events for waiting requests',
     work: () => this.readOn(),
-    everyMs: () => (this.waits.size > 0 ? POLL_MS : null),
+    everyMs: () => (this.waiters.size > 0 ? POLL_MS : null),
   });
 
   constructor(private readonly events: EventReader) {}
 
-  get waiting(): number {
-    return this.waits.size;
+  get waiterCount(): number {
+    return this.waiters.size;
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -46,7 +46,7 @@ export class EventTail implements OnModuleDestroy {
   /** When the service stops, ends the waiting of all requests. Requests that arrive later do not wait at all. */
   end(): void {
     this.isOver = true;
-    this.waits.forEach((wait) => wait.end());
+    this.waiters.forEach((waiter) => waiter.end());
   }
 
   /**
@@ -56,51 +56,51 @@ export class EventTail implements OnModuleDestroy {
    * @throws ApiError 503 if too many requests are waiting
    */
   async waitForEvent(
-    waiting: Omit<Waiter, 'end'>,
+    request: Omit<Waiter, 'end'>,
     milliseconds: number,
     signal: AbortSignal,
   ): Promise<FeedPosition> {
-    const ofClient = [...this.waits].filter(({ clientId }) => clientId === waiting.clientId).length;
-    if (ofClient >= MAX_WAITS_OF_CLIENT || this.waits.size >= MAX_WAITS) {
+    const ofClient = [...this.waiters].filter(({ clientId }) => clientId === request.clientId).length;
+    if (ofClient >= MAX_WAITERS_OF_CLIENT || this.waiters.size >= MAX_WAITERS) {
       throw new ServiceUnavailableError();
     }
-    const wait: Waiter = { ...waiting, end: () => undefined };
-    const ended = new Promise<void>((resolve) => (wait.end = resolve));
     if (this.isOver || signal.aborted) {
-      return wait.after;
+      return request.after;
     }
-    const timer = setTimeout(wait.end, milliseconds);
-    signal.addEventListener('abort', wait.end);
-    this.waits.add(wait);
-    if (this.waits.size === 1) {
+    const waiter: Waiter = { ...request, end: () => undefined };
+    const ended = new Promise<void>((resolve) => (waiter.end = resolve));
+    const timer = setTimeout(waiter.end, milliseconds);
+    signal.addEventListener('abort', waiter.end);
+    this.waiters.add(waiter);
+    if (this.waiters.size === 1) {
       this.task.start();
     }
     await ended;
     clearTimeout(timer);
-    signal.removeEventListener('abort', wait.end);
-    this.waits.delete(wait);
-    return wait.after;
+    signal.removeEventListener('abort', waiter.end);
+    this.waiters.delete(waiter);
+    return waiter.after;
   }
 
   private async readOn(): Promise<void> {
-    const waits = [...this.waits];
-    const positions = waits.map(({ after }) => after);
+    const waiters = [...this.waiters];
+    const positions = waiters.map(({ after }) => after);
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
-    for (let more = waits.length > 0; more;) {
+    for (let more = waiters.length > 0; more;) {
       const page = await this.events.pageAfter(from, {}, MAX_READ, SERVICE_CALLER_ID);
-      waits.forEach((wait) => showPage(wait, page));
+      waiters.forEach((waiter) => showPage(waiter, page));
       from = page.reached;
       more = page.hasMore && !page.isLost;
     }
   }
 }
 
-function showPage(wait: Waiter, { events, reached, isLost }: EventPage): void {
-  const { after, filter } = wait;
+function showPage(waiter: Waiter, { events, reached, isLost }: EventPage): void {
+  const { after, filter } = waiter;
   if (isLost || events.some((one) => one.position > after.position && matches(one, filter))) {
-    wait.end();
+    waiter.end();
   } else if (reached.position > after.position) {
-    wait.after = reached;
+    waiter.after = reached;
   }
 }
 

@@ -38,9 +38,9 @@ const cursorIn = (target: string) => /cursor=([\w-]+)/.exec(target)![1]!;
 
 /** Sends a request, and resolves as soon as the service lets it wait for events. */
 async function waiting<Body = Event[]>(target: string, by = caller) {
-  const before = tail().waiting;
+  const before = tail().waiterCount;
   const answer = by.get<Body>(target);
-  await until(() => tail().waiting > before);
+  await until(() => tail().waiterCount > before);
   return { answer };
 }
 
@@ -119,7 +119,7 @@ describe('A request that waits', () => {
     await rename('Emil');
     const { body } = await answer;
     expect(body.map(({ data }) => data.name)).toEqual(['Emil']);
-    expect(tail().waiting).toBe(0);
+    expect(tail().waiterCount).toBe(0);
   });
 
   it('counts once, and reports the limits as they are when it is answered', async () => {
@@ -162,7 +162,7 @@ describe('A request that waits', () => {
   it('holds no connection to the database', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 20 }, () => caller.get<Event[]>(target));
-    await until(() => tail().waiting === 20);
+    await until(() => tail().waiterCount === 20);
     await until(() => service.app.get(Database).poolUse.busy === 0);
     await rename('Hugo', other);
     const bodies = (await Promise.all(answers)).map(({ body }) => body.map(({ data }) => data.name));
@@ -172,12 +172,12 @@ describe('A request that waits', () => {
   it('is refused, uncounted, when its client already has fifty; other clients may wait', async () => {
     const { target } = await atTheEnd('&wait=30');
     const answers = Array.from({ length: 50 }, () => caller.get<Event[]>(target));
-    await until(() => tail().waiting === 50);
+    await until(() => tail().waiterCount === 50);
     const refused = await caller.get<ErrorBody>(target);
     expect([refused.status, refused.body.code]).toEqual([503, 'service_unavailable']);
     expect(refused.headers.get('Retry-After')).toBe('5');
     const stranger = (await service.caller()).get<Event[]>(target);
-    await until(() => tail().waiting === 51);
+    await until(() => tail().waiterCount === 51);
     await rename('Ines');
     expect((await Promise.all([...answers, stranger])).every(({ body }) => body.length === 1)).toBe(true);
   });
@@ -212,7 +212,7 @@ it('Waiting requests get an empty page when the service stops', async () => {
   const { key } = await service.issueKey();
   const { target } = await atTheEnd('&wait=30');
   const answer = stopping.callerWith(key).get<Event[]>(target);
-  await until(() => stopping.app.get(EventTail).waiting === 1);
+  await until(() => stopping.app.get(EventTail).waiterCount === 1);
   await stopping.close();
   expect((await answer).body).toEqual([]);
 });
