@@ -19,14 +19,17 @@ export interface StoredEvent {
 }
 
 export interface EventPage {
+  isLost: false;
   events: StoredEvent[];
   reached: FeedPosition;
   hasMore: boolean;
-  /**
-   * True if the event at the caller's position was lost in a failover or restore. The caller then continues from
-   * `reached`, an earlier position.
-   */
-  isLost?: boolean;
+}
+
+/** The event at the caller's position was lost in a failover or restore. */
+export interface LostPosition {
+  isLost: true;
+  /** An earlier position, from which the caller continues. */
+  reached: FeedPosition;
 }
 
 /** Maximum number of events that one read examines, including events that do not match the filter. */
@@ -149,7 +152,8 @@ export class EventReader {
 
   /**
    * Returns up to `most` events after a position, and at most 256 KiB. With a filter, a page may have fewer events
-   * although more follow, because one read examines at most MAX_SEARCHED events.
+   * although more follow, because one read examines at most MAX_SEARCHED events. Returns LostPosition and no events if the
+   * event at the position was lost.
    * @param callerId id of the client that reads, or SERVICE_CALLER_ID
    */
   async pageAfter(
@@ -157,7 +161,7 @@ export class EventReader {
     { type, petId }: EventFilter,
     most: number,
     callerId: number,
-  ): Promise<EventPage> {
+  ): Promise<EventPage | LostPosition> {
     const end = await this.feedEnd(callerId);
     const { position, time, countBefore } = from;
     const values = [position, time, countBefore, end, type ?? null, petId ?? null, most];
@@ -167,14 +171,14 @@ export class EventReader {
     if (isKnown || position === FEED_START.position) {
       const reached = positionOf(reachedAt) ?? from;
       const hasMore = newest !== null && reached.position < (newest as number);
-      return { events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
+      return { isLost: false, events: JSON.parse(events as string) as StoredEvent[], reached, hasMore };
     }
     if (time <= (this.clock.now() - EVENT_RETENTION_DAYS * DAY_MS) * 1_000) {
       return this.pageAfter(FEED_START, { type, petId }, most, callerId);
     }
     const before = { text: BEFORE_LOSS, values: [position, time] };
     const [again] = await this.database.reads.read(before, { callerId, isSlow: true });
-    return { events: [], reached: positionOf(again) ?? FEED_START, hasMore: true, isLost: true };
+    return { isLost: true, reached: positionOf(again) ?? FEED_START };
   }
 
   /** Searches only the newest 20,000 events. Returns up to `most` matching events, oldest first. */

@@ -88,16 +88,21 @@ export class EventTail implements OnModuleDestroy {
     let from = positions.reduce((least, one) => (one.position < least.position ? one : least), positions[0]!);
     for (let more = waiters.length > 0; more;) {
       const page = await this.events.pageAfter(from, {}, MAX_READ, SERVICE_CALLER_ID);
+      if (page.isLost) {
+        // Each request then reads from its own position, and finds out whether events up to this position were lost.
+        waiters.forEach((waiter) => waiter.end());
+        return;
+      }
       waiters.forEach((waiter) => showPage(waiter, page));
       from = page.reached;
-      more = page.hasMore && !page.isLost;
+      more = page.hasMore;
     }
   }
 }
 
-function showPage(waiter: Waiter, { events, reached, isLost }: EventPage): void {
+function showPage(waiter: Waiter, { events, reached }: EventPage): void {
   const { after, filter } = waiter;
-  if (isLost || events.some((one) => one.position > after.position && matches(one, filter))) {
+  if (events.some((one) => one.position > after.position && matches(one, filter))) {
     waiter.end();
   } else if (reached.position > after.position) {
     waiter.after = reached;

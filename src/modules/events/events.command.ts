@@ -84,11 +84,12 @@ export class EventsCommand extends BaseCommand {
       for (;;) {
         signal.throwIfAborted();
         const page = await this.events.pageAfter(reached, filter, MAX_READ, SERVICE_CALLER_ID);
+        reached = page.reached;
         if (page.isLost) {
           process.stderr.write(formatError(LOST));
+          continue;
         }
         page.events.forEach(report);
-        reached = page.reached;
         if (!page.hasMore) {
           await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
         }

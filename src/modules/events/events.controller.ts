@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
-import { type EventPage, EventReader } from './event-reader';
+import { type EventPage, EventReader, type LostPosition } from './event-reader';
 import { EventTail } from './event-tail';
 import { EVENT_EXAMPLE, type EventDto, EventsLostError, ListEventsQuery } from './events.dto';
 import { FEED_START, cursorAt, positionAt } from './feed-position';
@@ -45,24 +45,28 @@ export class EventsController {
     @ClientId() clientId: number,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventDto>> {
-    const { events, reached, isLost } = await this.read(query, clientId, request);
-    const cursor = cursorAt(reached);
-    if (isLost) {
+    const page = await this.read(query, clientId, request);
+    const cursor = cursorAt(page.reached);
+    if (page.isLost) {
       throw new EventsLostError(cursor, nextLink(request, cursor));
     }
-    return { entries: events.map(({ event }) => event), cursor };
+    return { entries: page.events.map(({ event }) => event), cursor };
   }
 
-  private async read(query: ListEventsQuery, clientId: number, request: FastifyRequest): Promise<EventPage> {
+  private async read(
+    query: ListEventsQuery,
+    clientId: number,
+    request: FastifyRequest,
+  ): Promise<EventPage | LostPosition> {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;
     const start = cursor === FROM_NOW_ON ? await this.events.lastPosition(clientId) : positionAt(cursor);
     if (cursor === FROM_NOW_ON && wait === 0) {
       // With `cursor=now` and without `wait`, there can be no events to return. Return an empty page, whose `Link`
       // points to the end of the feed, because the caller continues with this link.
-      return { events: [], reached: start, hasMore: false };
+      return { isLost: false, events: [], reached: start, hasMore: false };
     }
     const page = await this.events.pageAfter(start, query, limit, clientId);
-    if (wait === 0 || page.events.length > 0 || page.hasMore) {
+    if (wait === 0 || page.isLost || page.events.length > 0 || page.hasMore) {
       return page;
     }
     const hungUp = disconnectSignalOf(request.raw.socket);
