@@ -12,7 +12,7 @@ import { ResponseInterceptor } from './http/response.interceptor';
 import { Actor } from './modules/audit';
 import { ApiKeyGuard, CLIENT_DEPENDENTS } from './modules/auth';
 import { SunsetGuard } from './modules/deprecations';
-import { reportedWrites } from './modules/events';
+import { writeModelWithEvents } from './modules/events';
 import { PlanThrottlerGuard } from './modules/quotas';
 import { OUTGOING_SOCKETS, SETTINGS } from './settings/settings';
 import { connectAndMigrate, dataSourceOptions } from './store/data-source';
@@ -46,7 +46,7 @@ const RETENTION: Provider = {
 const SERVICE: Actor = { kind: 'service', name: 'service' };
 
 function commonProviders(settings: AllSettings, actor: Actor) {
-  const writes = reportedWrites(FEATURES.flatMap(({ tables = [] }) => tables));
+  const model = writeModelWithEvents(FEATURES.flatMap(({ tables = [] }) => tables));
   return [
     { provide: SETTINGS, useValue: settings },
     { provide: Actor, useValue: actor },
@@ -56,7 +56,7 @@ function commonProviders(settings: AllSettings, actor: Actor) {
       provide: CommandExecutor,
       inject: [Database, Clock],
       useFactory: (database: Database, clock: Clock) =>
-        new CommandExecutor(database, writes, () => clock.now()),
+        new CommandExecutor(database, model, () => clock.now()),
     },
   ];
 }

@@ -14,8 +14,8 @@ import { WRITES } from './modules/writes';
 
 /**
  * All features. Transactions lock and write the rows of the features' tables in this order, parents before children.
- * The help lists commands of the command line in this order, too. Events of one write are in the reverse order, as
- * `reported-writes.ts` explains.
+ * The help lists commands of the command line in this order, too. Events of one write are in the reverse order
+ * (`events/write-model.ts`), so if a line moves, callers see these events in another order.
  */
 export const FEATURES: readonly Feature[] = [
   AUTH,

@@ -12,7 +12,7 @@ export { EVENT_TYPES, type EventType, RESOURCES } from './event.entity';
 export { EVENT_JSON, EventReader, eventJson } from './event-reader';
 export { EventTail } from './event-tail';
 export { EVENT_EXAMPLE, anyEvent, eventSchema } from './events.dto';
-export { type NewEvent, reportedWrites } from './reported-writes';
+export { type NewEvent, writeModelWithEvents } from './write-model';
 
 @Module({
   imports: [TypeOrmModule.forFeature([EventRow])],
