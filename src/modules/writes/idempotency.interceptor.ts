@@ -91,7 +91,8 @@ function fingerprintOf(request: FastifyRequest): string {
 
 /**
  * Returns the fingerprint that earlier versions of the service stored for the request. These versions did not convert
- * the name of a pet or category to Unicode's composed form.
+ * the name of a pet or category to Unicode's composed form. This function is needed until 24 hours after the upgrade from
+ * such a version, because its records expire then.
  */
 function earlierFingerprintOf(request: FastifyRequest): string {
   return digestOf(request, inOrder);
