@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeIfUnread } from '#libs/http';
-import type { RequestLimiter } from '../modules/quotas';
 import { HEADERS } from './document/components';
-import { writeHeaders } from './response-headers';
 
 /** All methods that the API supports, for CORS preflights and for the 405 response to `OPTIONS *`. */
 export const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -41,13 +39,8 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-export async function answerPreflight(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  limiter: RequestLimiter,
-): Promise<void> {
+export function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
   const { 'access-control-request-headers': asked } = request.headers;
-  await writeHeaders(limiter, request, reply, 204);
   const headers = {
     'Access-Control-Allow-Methods': METHODS,
     'Access-Control-Max-Age': '600',

@@ -18,7 +18,7 @@ import { assertMayCall } from '../modules/auth';
 import { RequestLimiter } from '../modules/quotas';
 import { METHODS } from './cors';
 import { sendUnknownPage } from './document/pages';
-import { writeHeaders } from './response-headers';
+import { settleLimits, whoseLimits } from './settle-limits';
 
 @Injectable()
 @Catch()
@@ -38,12 +38,13 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     try {
-      const failure = await this.failureOf(thrown, request);
+      const refusal = await this.countUncounted(request, thrown);
+      const failure = refusal ?? unknownPathOrMethod(request) ?? thrown;
       const error = toApiError(failure);
       if (error.status >= 500) {
         this.log(error, failure, request);
       }
-      await writeHeaders(this.limiter, request, reply, error.status);
+      await settleLimits(this.limiter, request, reply, error.status);
       send(error, request, reply);
     } catch (later) {
       this.logger.error({ reqId: request.id, err: later, msg: 'Sending the error response failed.' });
@@ -52,19 +53,20 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /**
-   * Returns the error to respond with. A request that has not been counted yet is counted here. If the request is then
-   * over the rate limit, returns the error of the rate limit instead of `thrown`.
+   * Counts a request that failed before the guards, such as one for an unknown path.
+   * @returns the error to send instead of `thrown`, such as one of the rate limit or of the key; undefined if there is none
    */
-  private async failureOf(thrown: unknown, request: FastifyRequest): Promise<unknown> {
+  private async countUncounted(request: FastifyRequest, thrown: unknown): Promise<unknown> {
+    // Do not count a request that fails with a 5xx, because `settleLimits` would refund the request. The caller gets
+    // the failure of the service instead of an error of the rate limit or of the key.
+    const isUncounted = request.client === undefined && whoseLimits(request) === 'client';
+    if (!isUncounted || httpStatusOf(thrown) >= 500) {
+      return undefined;
+    }
     try {
-      // Do not count a request that fails with a 5xx, because `writeHeaders` would refund the request. The caller gets the
-      // failure of the service instead of an error of the rate limit or of the key.
-      const isCounted = request.client !== undefined;
-      if (!isCounted && !request.isMalformed && !request.isOutsideApi && httpStatusOf(thrown) < 500) {
-        await this.limiter.admit(request);
-        assertMayCall(request);
-      }
-      return unknownPathOrMethod(request) ?? thrown;
+      await this.limiter.admit(request);
+      assertMayCall(request);
+      return undefined;
     } catch (refusal) {
       return refusal;
     }

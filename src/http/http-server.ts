@@ -18,8 +18,7 @@ import {
 import { RequestLimiter, countedAddress } from '../modules/quotas';
 import type { Settings } from '../settings/settings';
 import { answerPreflight, isPreflight, originHeaders } from './cors';
-import { withoutDigest } from './document/served-content';
-import { commonHeaders } from './response-headers';
+import { settleLimits } from './settle-limits';
 import { SimilarOperations } from './similar-operation';
 
 /**
@@ -57,6 +56,14 @@ export function createHttpAdapter(
       requireHostHeader: false,
     },
   });
+}
+
+function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    'X-Request-Id': requestId,
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+  };
 }
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -98,7 +105,9 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     // Hide `Content-Type` from Fastify, which would refuse an unsupported type even without a body.
     request.headers['content-type'] = undefined;
     if (isPreflight(request)) {
-      void answerPreflight(request, reply, limiter).catch(done);
+      settleLimits(limiter, request, reply, 204)
+        .then(() => answerPreflight(request, reply))
+        .catch(done);
     } else {
       done();
     }
@@ -108,16 +117,12 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** The paths of pages, documents and health checks, which need no key. */
+    readonly publicPaths: Set<string>;
+  }
   interface FastifyRequest {
-    /**
-     * True if the path belongs to a page, a document or a health check, whatever the method of the request. Requests
-     * for such a path need no key and are not counted.
-     */
-    readonly isOutsideApi: boolean;
-    /**
-     * True if `assertReadable` has refused the request. Such a request is not counted, and its response reports the rate
-     * limit of the IP address.
-     */
+    /** True if `assertReadable` has refused the request. */
     isMalformed?: boolean;
     /** The operation that a request for an unknown path probably means, for example `GET /pets`. */
     readonly similarOperation?: string;
@@ -126,7 +131,7 @@ declare module 'fastify' {
 }
 
 function watchRoutes(fastify: FastifyInstance): void {
-  const outside = new Set<string>();
+  fastify.decorate('publicPaths', new Set<string>());
   const similar = new SimilarOperations();
   fastify.addHook('onRoute', (route) => {
     if (route.config?.access === undefined) {
@@ -135,7 +140,7 @@ function watchRoutes(fastify: FastifyInstance): void {
       );
     }
     if (route.config.access === 'public') {
-      outside.add(route.url);
+      fastify.publicPaths.add(route.url);
     }
     similar.add(route);
     if (route.method === 'HEAD') {
@@ -146,13 +151,6 @@ function watchRoutes(fastify: FastifyInstance): void {
   fastify.decorateRequest('similarOperation', {
     getter() {
       return similar.find(this);
-    },
-  });
-  fastify.decorateRequest('isOutsideApi', {
-    getter() {
-      const { is404, url, routeOptions } = this;
-      const path = is404 ? withoutDigest(decodeURIComponent(url.split(/[?#]/, 1)[0]!)) : routeOptions.url!;
-      return outside.has(path);
     },
   });
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, from, lastValueFrom, map } from 'rxjs';
 import { represent } from '#libs/http';
 import { RequestLimiter } from '../modules/quotas';
-import { writeHeaders } from './response-headers';
+import { settleLimits } from './settle-limits';
 
 /**
  * Turns the result of an operation into the response. One interceptor does everything, because each additional
@@ -20,7 +20,7 @@ export class ResponseInterceptor implements NestInterceptor {
     return next.handle().pipe(
       map(async (result) => {
         const body = represent(result, request, reply);
-        await writeHeaders(this.limiter, request, reply, reply.statusCode);
+        await settleLimits(this.limiter, request, reply, reply.statusCode);
         return body;
       }),
     );
