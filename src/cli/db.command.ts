@@ -104,10 +104,12 @@ export class DbCommand extends CommandGroup {
     const url = to.includes('://') ? targetUrl(to) : undefined;
     const settings = readSettings(process.env);
     const files = FEATURES.flatMap(({ companionFile }) => companionFile?.(settings) ?? []);
-    const tables = await interruptible(OUTCOME, async (signal) =>
-      withConnection((await openStore()).url, (source) =>
-        url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),
-      ),
+    const tables = await interruptible(
+      async (signal) =>
+        withConnection((await openStore()).url, (source) =>
+          url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),
+        ),
+      OUTCOME,
     );
     printMany(tables, options, 'There are no tables.');
     if (!options.json) {
@@ -167,9 +169,7 @@ async function copyToFolder(
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
     const database = await openStore({ ...readSettings({}), dataDirectory: partial }, { mayCreate: true });
-    const copying = copyTo(database.url, source, signal);
-    await copying.then(database.stop, database.stop);
-    const tables = await copying;
+    const tables = await copyTo(database.url, source, signal).finally(() => database.stop());
     try {
       await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
       await rename(partial, folder);

@@ -15,11 +15,10 @@ export const interrupted = new Promise<never>((_resolve, reject) => {
 interrupted.catch(() => undefined);
 
 /**
- * The state in which an interruption leaves the running work, for the error message, such as `the target was not
- * changed`. Set only while `interruptible` runs work, which cleans up after an interruption. Undefined while other work
- * runs, which has nothing to clean up and is abandoned at once.
+ * The clean-up that an interruption has to wait for. Set only while `interruptible` runs work, which cleans up after an
+ * interruption. Undefined while other work runs, which has nothing to clean up and is abandoned at once.
  */
-let outcomeOfInterruption: string | undefined;
+let cleanUp: { outcome: string | undefined } | undefined;
 
 /**
  * Interrupts the command at the first signal. After a second signal, the command has two seconds left to clean up.
@@ -31,7 +30,8 @@ export function listenForInterruption({
   second,
 }: Record<'first' | 'second', Promise<NodeJS.Signals>>): void {
   const interrupt = first.then((signal) => {
-    const message = outcomeOfInterruption ? `interrupted; ${outcomeOfInterruption}.` : 'interrupted.';
+    const outcome = cleanUp?.outcome;
+    const message = outcome === undefined ? 'interrupted.' : `interrupted; ${outcome}.`;
     interruption.abort(new OperatorError(message, 'interrupted', exitCodeOf(signal)));
   });
   inBackground('Interrupting the command', interrupt);
@@ -52,7 +52,7 @@ function exitCodeOf(signal: NodeJS.Signals): number {
  */
 export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<Result> {
   const left = interrupted.catch((reason: unknown) => {
-    if (outcomeOfInterruption === undefined) {
+    if (cleanUp === undefined) {
       throw reason;
     }
     return work;
@@ -61,22 +61,23 @@ export function finishUnlessInterrupted<Result>(work: Promise<Result>): Promise<
 }
 
 /**
- * Runs work that cleans up if the command is interrupted.
- * @param outcome the state in which an interruption leaves the work, for the error message; may be empty
+ * Runs work that cleans up if the command is interrupted. Must not be called while such work already runs.
  * @param work must end, with any error, when the signal is aborted
+ * @param outcome the state in which an interruption leaves the work, for the error message, such as `the target was not
+ * changed`
  */
 export async function interruptible<Result>(
-  outcome: string,
   work: (signal: AbortSignal) => Promise<Result>,
+  outcome?: string,
 ): Promise<Result> {
-  outcomeOfInterruption = outcome;
+  cleanUp = { outcome };
   try {
     return await work(interruption.signal);
   } catch (error) {
     interruption.signal.throwIfAborted();
     throw error;
   } finally {
-    outcomeOfInterruption = undefined;
+    cleanUp = undefined;
   }
 }
 
@@ -86,11 +87,11 @@ export async function interruptible<Result>(
  * @param outcome the state in which such another signal leaves the work, for the error message
  */
 export async function untilInterrupted(
-  outcome: string,
   work: (signal: AbortSignal) => Promise<void>,
+  outcome: string,
 ): Promise<void> {
   try {
-    await interruptible(outcome, work);
+    await interruptible(work, outcome);
   } catch (error) {
     if ((error as Partial<OperatorError>).exitCode !== exitCodeOf('SIGINT')) {
       throw error;

@@ -80,7 +80,7 @@ export class ImportCommand extends StoreCommand {
     file: string,
     { from: fromLine, check: checkOnly, yes, run }: ImportCommandOptions,
   ): Promise<ImportOutcome> {
-    return interruptible('', (signal) =>
+    return interruptible((signal) =>
       withProgress('Importing', 'lines', (bar) => {
         const source = readInput(file, signal, (done, total) => {
           bar.setTotal(total);
@@ -161,7 +161,7 @@ export class ExportCommand extends StoreCommand {
     const outcome = toStandardOutput ? 'the output is not complete' : `${file} was not written`;
     const counts: CatalogueCounts = { categories: 0, pets: 0 };
     await writeFile(file, options.force ?? false, (write) =>
-      interruptible(outcome, (signal) => {
+      interruptible((signal) => {
         const work = async (show?: (count: number) => void) => {
           for await (const lines of this.catalogue.lines()) {
             signal.throwIfAborted();
@@ -176,7 +176,7 @@ export class ExportCommand extends StoreCommand {
         return toTerminal
           ? work()
           : withProgress('Exporting', 'lines', (bar) => work((count) => bar.update({ count })));
-      }),
+      }, outcome),
     );
     const sentence = `Exported ${inWords(counts)}.`;
     if (toStandardOutput) {

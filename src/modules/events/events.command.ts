@@ -73,7 +73,7 @@ export class EventsCommand extends BaseCommand {
 
   private follow(filter: EventFilter, { limit, json }: EventsOptions): Promise<void> {
     const report = ({ event }: StoredEvent) => print(json ? printableJson(event) : eventLine(event));
-    return untilInterrupted('no more events are shown', async (signal) => {
+    return untilInterrupted(async (signal) => {
       await this.store.open();
       let reached = await this.events.lastPosition(SERVICE_CALLER_ID);
       const earlier = await this.events.newest(filter, limit);
@@ -94,7 +94,7 @@ export class EventsCommand extends BaseCommand {
           await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
         }
       }
-    });
+    }, 'no more events are shown');
   }
 }
 

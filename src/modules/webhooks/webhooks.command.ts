@@ -165,7 +165,7 @@ export class WebhooksCommand extends CommandGroup {
 
   @Subcommand(LISTEN)
   listen(options: ListenOptions): Promise<void> {
-    return untilInterrupted('no more events are shown', (signal) => listen(options, this.service, signal));
+    return untilInterrupted((signal) => listen(options, this.service, signal), 'no more events are shown');
   }
 
   private async existing(id: number): Promise<WebhookOverview> {
