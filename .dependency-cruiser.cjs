@@ -9,7 +9,7 @@ const { join } = require('node:path');
 /** From the ground up. A file imports only from its own floor and from those below. */
 const FLOORS = [
   ['Libraries', '^libs/'],
-  ['The settings and the type of a feature', '^src/(settings/|(feature|program)\\.ts$)'],
+  ['The settings and the type of a feature', '^src/(settings/|(feature|program|service-access)\\.ts$)'],
   ['Modules and migrations', '^src/(modules|migrations)/'],
   ['The pipeline and its parts', '^src/((store|http)/|(all-settings|features|app\\.module)\\.ts$)'],
   ['Files of the runtime', '^src/runtime/'],
@@ -35,8 +35,8 @@ const IMPORTS = readdirSync(join(__dirname, 'src/modules')).map((module) => ({
   ...JSON.parse(readFileSync(join(__dirname, 'src/modules', module, 'imports.json'), 'utf8')),
 }));
 
-/** Only the command line loads the commands of a feature. */
-const COMMANDS = '\\.command\\.ts$';
+/** Only the command line loads the commands of a feature, and what the command `webhooks listen` does. */
+const COMMANDS = '(\\.command|/webhooks/listen)\\.ts$';
 
 const PURE = ['^src/modules/quotas/rules/', '/(pet-status|retry-schedule|address-policy)\\.ts$'];
 

@@ -2,12 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
 import { BaseCommand, type Commander, print } from '#libs/command-line';
 import { OperatorError, UsageError, printable, printableJson } from '#libs/messages';
-import {
-  RunningService,
-  URL_OPTION,
-  keyInEnvironment,
-  serviceUnreachable,
-} from '../settings/running-service';
+import { RunningService, URL_OPTION, keyInEnvironment, serviceUnreachable } from '../service-access';
 
 type Field = [name: string, text: string];
 

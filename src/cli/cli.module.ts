@@ -4,7 +4,7 @@ import {
   BaseCommand,
   type Commander,
   type OutputOptions,
-  StoreConnection,
+  StoreOpener,
   printDone,
   subcommandOf,
   writeOutput,
@@ -13,13 +13,13 @@ import { UsageError } from '#libs/messages';
 import { type AllSettings, readSettings } from '../all-settings';
 import { AppModule } from '../app.module';
 import { FEATURES } from '../features';
-import { RunningService } from '../settings/running-service';
 import { VERSION } from '../program';
+import { RunningService } from '../service-access';
 import { serviceAddress } from '../store/presence';
+import { CommandDatabase } from './command-database';
 import { CompletionCommand } from './completion.command';
 import { DbCommand } from './db.command';
 import { StatusCommand } from './status.command';
-import { OpenedStore } from './store';
 import { ApiCommand } from './api.command';
 
 export const SETTINGS_HELP = `
@@ -110,7 +110,7 @@ export class CliModule {
       module: CliModule,
       imports: [AppModule.forCommandLine(settingsOrDefaults(), { kind: 'cli', name })],
       providers: [
-        { provide: StoreConnection, useClass: OpenedStore },
+        { provide: StoreOpener, useClass: CommandDatabase },
         { provide: RunningService, useValue: { address: () => serviceAddress(readSettings(process.env)) } },
         ...commands,
       ],

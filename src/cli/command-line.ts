@@ -17,7 +17,7 @@ import { isValidUtf8, loadEnvironmentFile } from '../settings/environment';
 import { explain } from '../runtime/failures';
 import type { StopSignals } from '../runtime/stop-signals';
 import { CliModule, SETTINGS_HELP } from './cli.module';
-import { closeStores } from './store';
+import { closeCommandDatabases } from './command-database';
 
 const CLOSE_MS = 1_000;
 
@@ -55,6 +55,6 @@ async function executeCommand(): Promise<void> {
     // Wait at most CLOSE_MS for the application to close, because an interrupted statement may keep its connection
     // busy.
     await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
-    await closeStores();
+    await closeCommandDatabases();
   }
 }

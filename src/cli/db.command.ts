@@ -30,7 +30,7 @@ import { PETSTORE } from '../program';
 import { databaseUrl } from '../settings/database-url';
 import { migrateToNewest, withConnection } from '../store/data-source';
 import { SeedService } from '../store/seed';
-import { openStore } from './store';
+import { openCommandDatabase } from './command-database';
 
 /** Tables that are not copied, because their rows describe only the source: its running instances and its identity. */
 const NOT_COPIED = ['instances', 'store_identity'];
@@ -44,7 +44,7 @@ export class DbCommand extends CommandGroup {
   @Subcommand({ description: 'apply missing migrations', examples: ['db migrate'], withoutStore: true })
   async migrate(options: OutputOptions): Promise<void> {
     const report = (line: string) => process.stderr.write(`${line}\n`);
-    const migrations = await migrateToNewest((await openStore()).url, report);
+    const migrations = await migrateToNewest((await openCommandDatabase()).url, report);
     const done = migrations.length === 0 ? 'The database is up to date.' : `Done: ${migrations.join(', ')}`;
     printDone(done, { migrations }, options);
   }
@@ -55,7 +55,7 @@ export class DbCommand extends CommandGroup {
     withoutStore: true,
   })
   async status(options: OutputOptions): Promise<void> {
-    const states = await withConnection((await openStore()).url, migrationStates);
+    const states = await withConnection((await openCommandDatabase()).url, migrationStates);
     printMany(states, options, 'There are no migrations.');
   }
 
@@ -106,7 +106,7 @@ export class DbCommand extends CommandGroup {
     const files = FEATURES.flatMap(({ companionFile }) => companionFile?.(settings) ?? []);
     const tables = await interruptible(
       async (signal) =>
-        withConnection((await openStore()).url, (source) =>
+        withConnection((await openCommandDatabase()).url, (source) =>
           url === undefined ? copyToFolder(to, files, source, signal) : copyTo(url, source, signal),
         ),
       OUTCOME,
@@ -168,7 +168,10 @@ async function copyToFolder(
   }
   const partial = `${folder}.${randomBytes(6).toString('hex')}.partial`;
   try {
-    const database = await openStore({ ...readSettings({}), dataDirectory: partial }, { mayCreate: true });
+    const database = await openCommandDatabase(
+      { ...readSettings({}), dataDirectory: partial },
+      { mayCreate: true },
+    );
     const tables = await copyTo(database.url, source, signal).finally(() => database.stop());
     try {
       await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));

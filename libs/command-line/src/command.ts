@@ -152,13 +152,13 @@ function inputsOf(command: Commander): never[] {
   return [...(command.processedArgs as never[]), command.opts() as never];
 }
 
-export abstract class StoreConnection {
+export abstract class StoreOpener {
   abstract open(): Promise<void>;
 }
 
 /** Base of commands that need the database. The database is opened after the arguments have been checked. */
 export abstract class StoreCommand extends BaseCommand {
-  @Inject() private readonly store!: StoreConnection;
+  @Inject() private readonly store!: StoreOpener;
 
   override async run(): Promise<void> {
     await this.store.open();
@@ -185,7 +185,7 @@ type Method = (...inputs: never[]) => Promise<void>;
 export abstract class CommandGroup extends BaseCommand {
   readonly examples = [];
   readonly takesJson = false;
-  @Inject() private readonly store!: StoreConnection;
+  @Inject() private readonly store!: StoreOpener;
 
   declare(group: Commander): void {
     const methods = this as unknown as Record<string, Method>;

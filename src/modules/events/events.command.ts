@@ -5,7 +5,7 @@ import {
   BaseCommand,
   type Commander,
   type OutputOptions,
-  StoreConnection,
+  StoreOpener,
   identifier,
   print,
   printMany,
@@ -41,7 +41,7 @@ export class EventsCommand extends BaseCommand {
     'events --types order.placed --limit 1000',
     'events --pet 1 --follow --json',
   ];
-  @Inject() private readonly store!: StoreConnection;
+  @Inject() private readonly store!: StoreOpener;
   @Inject() private readonly events!: EventReader;
 
   declare(command: Commander): void {

@@ -19,9 +19,9 @@ import {
 import { SERVICE_CALLER_ID } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
-import { RunningService } from '../../settings/running-service';
+import { RunningService } from '../../service-access';
 import { ClientsService } from '../auth';
-import { LISTEN, type ListenOptions, listen } from './listen.command';
+import { LISTEN, type ListenOptions, listen } from './listen';
 import { WebhookAdministrationService, type WebhookOverview } from './webhook-administration.service';
 import { shownUrl } from './webhook.entity';
 import type { DeliveryDto } from './webhooks.dto';

@@ -34,7 +34,7 @@ const PLANTED = [
     },
     'Modules and migrations import only from below': {
       'pets/d': '../../http/error.filter',
-      'pets/e.command': '../../cli/store',
+      'pets/e.command': '../../cli/command-database',
       'pets/f': '../../store/data-source',
       'pets/g': `import type { FEATURES } from '../../features';`,
     },
@@ -43,7 +43,7 @@ const PLANTED = [
       'src/store/seed': `import type { Failure } from '../runtime/failures';`,
     },
     'Files of the runtime import only from below': {
-      'src/runtime/b': '../cli/store',
+      'src/runtime/b': '../cli/command-database',
       'src/runtime/c': '../main',
     },
     'pets imports only categories, events, auth, writes': { 'pets/b': `const later = import('../orders');` },

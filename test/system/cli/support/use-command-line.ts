@@ -2,7 +2,7 @@ import { CommandFactory } from 'nest-commander';
 import { COMMANDER_OPTIONS, operatorName, reportFailure } from '#libs/command-line';
 import { failureSettings } from '#libs/messages';
 import { CliModule } from '../../../../src/cli/cli.module';
-import { closeStores } from '../../../../src/cli/store';
+import { closeCommandDatabases } from '../../../../src/cli/command-database';
 import { explain } from '../../../../src/runtime/failures';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
 import { Output } from '../../../support/output';
@@ -44,7 +44,7 @@ async function run(): Promise<number> {
     return reportFailure(error);
   } finally {
     await application.close();
-    await closeStores();
+    await closeCommandDatabases();
   }
 }
 

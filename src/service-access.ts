@@ -1,7 +1,10 @@
 import { OperatorError, UsageError } from '#libs/messages';
-import { PETSTORE } from '../program';
+import { PETSTORE } from './program';
 
-/** Finds the service that a command calls unless `--url` is given. The command line implements this class. */
+/**
+ * Finds the service that a command calls unless `--url` is given. The class is abstract because commands of modules inject
+ * it, and modules must not import `serviceAddress` of `store/`. `CliModule` provides the implementation.
+ */
 export abstract class RunningService {
   abstract address(): Promise<string>;
 }

@@ -3,12 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { PetStoreError, type Retry, type StoreEvent, createPetStoreClient } from '#libs/client';
 import { type SubcommandDeclaration, print, commaSeparatedOption } from '#libs/command-line';
 import { OperatorError, UsageError, formatError, printable, printableJson } from '#libs/messages';
-import {
-  type RunningService,
-  URL_OPTION,
-  keyInEnvironment,
-  serviceUnreachable,
-} from '../../settings/running-service';
+import { type RunningService, URL_OPTION, keyInEnvironment, serviceUnreachable } from '../../service-access';
 import { EVENT_TYPES, type EventType } from '../events';
 import { AddressPolicy } from './delivery/address-policy';
 import { Sender, deliveryHeaders } from './delivery/sender';

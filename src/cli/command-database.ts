@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { StoreConnection, interrupted } from '#libs/command-line';
+import { StoreOpener, interrupted } from '#libs/command-line';
 import { assertKnownMigrations, migrationStates } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { readSettings } from '../all-settings';
@@ -8,9 +8,15 @@ import { PETSTORE } from '../program';
 import { COMMAND_POOL, dataSourceOptions, migrateToNewest } from '../store/data-source';
 import { type OpenDatabase, openDatabase } from '../store/open-database';
 
+/** The databases that the command has opened, until `closeCommandDatabases` stops their servers. */
 const opened: Promise<OpenDatabase>[] = [];
 
-export function openStore(
+/**
+ * Opens the database of a command. `db migrate`, `db status` and `db copy` call this function directly and connect by
+ * `withConnection`, because `CommandDatabase` runs missing migrations or refuses a database that lacks some. The command
+ * `status` calls neither, because `status` must not start an embedded server.
+ */
+export function openCommandDatabase(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
   { mayCreate } = { mayCreate: false },
 ): Promise<OpenDatabase> {
@@ -19,12 +25,13 @@ export function openStore(
   return opening;
 }
 
-export async function closeStores(): Promise<void> {
+export async function closeCommandDatabases(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
 
+/** Connects the data source that Nest injects, for all commands that read and write rows of the features. */
 @Injectable()
-export class OpenedStore extends StoreConnection {
+export class CommandDatabase extends StoreOpener {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
@@ -34,7 +41,7 @@ export class OpenedStore extends StoreConnection {
    * @throws OperatorError if another database than the embedded one lacks migrations
    */
   async open(): Promise<void> {
-    const { url, isEmbedded } = await Promise.race([openStore(), interrupted]);
+    const { url, isEmbedded } = await Promise.race([openCommandDatabase(), interrupted]);
     if (isEmbedded) {
       await migrateToNewest(url, () => undefined);
     }
