@@ -172,7 +172,12 @@ async function copyToFolder(
       { ...readSettings({}), dataDirectory: partial },
       { mayCreate: true },
     );
-    const tables = await copyTo(database.url, source, signal).finally(() => database.stop());
+    let tables: CopiedTable[];
+    try {
+      tables = await copyTo(database.url, source, signal);
+    } finally {
+      await database.stop();
+    }
     try {
       await Promise.all(files.map(({ path }) => copyFile(path, join(partial, basename(path)))));
       await rename(partial, folder);
