@@ -1,14 +1,11 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock } from '#libs/clock';
 import { Database, type SharedRead } from '#libs/database';
 import { INVALID_KEY, presentedKey } from './access-rules';
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
-import { ApiKey } from './api-key.entity';
 import { assertMayCall } from './api-key.guard';
 
 const MAX_KEYS = 500;
@@ -93,7 +90,6 @@ export class Authenticator implements BeforeApplicationShutdown {
   });
 
   constructor(
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
     private readonly database: Database,
     private readonly clock: Clock,
   ) {}
@@ -151,12 +147,14 @@ export class Authenticator implements BeforeApplicationShutdown {
   private async writeLastUse(batch: Map<string, number>): Promise<void> {
     const times = [...batch.values()].map((now) => new Date(now).toISOString());
     // Rows are locked in the order of their ids, so that instances cannot deadlock.
-    await this.keys.query(
-      `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
+    await this.database.query({
+      text: `WITH locked AS (SELECT id FROM api_keys WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE)
        UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
        FROM locked JOIN unnest($1::bigint[], $2::timestamptz[]) AS used (id, at) USING (id) WHERE api_keys.id = locked.id`,
-      [[...batch.keys()], times],
-    );
+      values: [[...batch.keys()], times],
+      // Plan the statement for the number of keys, because a plan for any number of keys could read the whole table.
+      isUnprepared: true,
+    });
   }
 }
 

@@ -1,9 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import { WriteBehind } from '#libs/background';
 import { Clock, DAY_MS, utcDate } from '#libs/clock';
-import { DeprecatedCall } from './deprecated-call.entity';
+import { Database } from '#libs/database';
+import type { DeprecatedCall } from './deprecated-call.entity';
 
 const INTERVAL_MS = 5_000;
 
@@ -40,11 +39,14 @@ export class DeprecatedCalls implements OnApplicationShutdown {
     name: 'Saving calls of deprecated operations',
     intervalMs: INTERVAL_MS,
     merge: (earlier, later) => Object.assign(later, { calls: earlier.calls + later.calls }),
-    write: (batch) => this.recorded.query(ADD, [JSON.stringify(Array.from(batch.values(), rowOf))]),
+    write: async (batch) => {
+      const rows = JSON.stringify(Array.from(batch.values(), rowOf));
+      await this.database.query({ text: ADD, values: [rows] });
+    },
   });
 
   constructor(
-    @InjectRepository(DeprecatedCall) private readonly recorded: Repository<DeprecatedCall>,
+    private readonly database: Database,
     private readonly clock: Clock,
   ) {}
 
@@ -61,7 +63,7 @@ export class DeprecatedCalls implements OnApplicationShutdown {
    */
   report(days: number, client?: string): Promise<DeprecatedUse[]> {
     const since = utcDate(this.clock.now() - (days - 1) * DAY_MS);
-    return this.recorded.query(REPORT, [since, client ?? null]);
+    return this.database.query({ text: REPORT, values: [since, client ?? null] });
   }
 
   async onApplicationShutdown(): Promise<void> {

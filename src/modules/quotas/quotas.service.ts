@@ -125,12 +125,12 @@ export class QuotasService {
   }
 
   busiestClients(limit: number, days: number): Promise<{ client: string; plan: string; requests: number }[]> {
-    return this.usage.query(
-      `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
+    return this.database.query({
+      text: `SELECT client.name AS client, client.plan, sum(used.requests)::float8 AS requests
        FROM usage_days AS used JOIN clients AS client ON client.id = used.client_id
        WHERE used.day >= $1 AND client.deleted_at IS NULL GROUP BY client.id HAVING sum(used.requests) > 0 ORDER BY requests DESC, client.id LIMIT $2`,
-      [utcDate(this.clock.now() - (days - 1) * DAY_MS), limit],
-    );
+      values: [utcDate(this.clock.now() - (days - 1) * DAY_MS), limit],
+    });
   }
 }
 

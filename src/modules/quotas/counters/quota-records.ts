@@ -121,9 +121,9 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   private async writeCounts(counts: Counted[]): Promise<void> {
-    await this.usage.query(
+    await this.database.query({
       // Rows are written in the order of client ids, so that instances cannot deadlock.
-      `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
+      text: `INSERT INTO usage_days (client_id, day, requests, refunds, minute_start, minute_requests, minute_refunds)
        SELECT "clientId", day, requests, counted.refunds, to_timestamp(start / 1000.0), count, in_minute.refunds
        FROM jsonb_to_recordset($1) AS counted ("clientId" bigint, day date, requests bigint, refunds bigint, minute jsonb)
        CROSS JOIN jsonb_to_record(minute) AS in_minute (start bigint, count int, refunds int)
@@ -139,8 +139,8 @@ export class QuotaRecords implements OnApplicationShutdown {
              (excluded.minute_start, excluded.minute_requests, excluded.minute_refunds)) AS minute (start, count, refunded)
            ORDER BY start > greatest(usage_days.minute_start, excluded.minute_start) - interval '30 seconds' DESC NULLS LAST,
              count + refunded DESC, refunded DESC LIMIT 1)`,
-      [JSON.stringify(counts.map((counted) => ({ ...counted, day: utcDate(counted.day) })))],
-    );
+      values: [JSON.stringify(counts.map((counted) => ({ ...counted, day: utcDate(counted.day) })))],
+    });
   }
 
   private async writeBans(bans: EarnedBan[]): Promise<void> {
