@@ -161,7 +161,7 @@ export class WebhookDelivery {
   @Column({ type: 'text', nullable: true })
   error!: string | null;
 
-  /** Until this time, only the instance that has set this time may send the delivery. */
+  /** Until this time, only the instance that has set this time may send the delivery. Null if no instance sends the delivery. */
   @Column({ name: 'leased_until', type: 'timestamptz', nullable: true, ...WRITTEN_BY_SQL })
   leasedUntil?: Date | null;
 }

@@ -9,6 +9,7 @@ import { EVENT_TYPES } from '../../events';
 import { MAX_PENDING, type StoredSecret, Webhook, enabledColumns } from '../webhook.entity';
 import {
   DISPATCH,
+  END_EXPIRED,
   FULL,
   GIVE_UP,
   LEASE,
@@ -78,8 +79,8 @@ interface Leased {
 }
 
 /**
- * Queue of deliveries in the database. An instance leases a delivery before sending the delivery. Until the lease ends, no
- * other instance sends this delivery.
+ * Queue of deliveries in the database. An instance leases a delivery before sending the delivery. Until the lease is
+ * ended, no other instance sends this delivery.
  */
 @Injectable()
 export class DeliveryQueue {
@@ -88,6 +89,8 @@ export class DeliveryQueue {
    * separately and have the same maximum, so that slow receivers cannot delay the deliveries to quick receivers.
    */
   private readonly maxOfKind: number;
+  /** When this process last ended expired leases, in unix milliseconds. */
+  private leasesEndedAt = 0;
 
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
@@ -175,6 +178,17 @@ export class DeliveryQueue {
     const renewed = await this.database.query<{ id: number }>({ text: RENEW, values });
     const ids = new Set(renewed.map(({ id }) => id));
     ending.filter(({ id }) => ids.has(id)).forEach((delivery) => (delivery.leasedUntil = until));
+  }
+
+  /**
+   * Ends the leases that had already expired at the previous call. After an outage of the database, the first call
+   * therefore ends no lease, so that each process can renew its leases before other processes send its deliveries.
+   */
+  async endExpiredLeases(): Promise<void> {
+    const now = this.clock.now();
+    const end = { text: END_EXPIRED, values: [new Date(this.leasesEndedAt)] };
+    await this.database.inTwoRoundTrips([WITHOUT_BITMAPS], () => [end]);
+    this.leasesEndedAt = now;
   }
 
   async oldestDueSeconds(): Promise<number> {

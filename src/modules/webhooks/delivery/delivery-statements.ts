@@ -14,10 +14,10 @@ const MAX_DELIVERIES = 5_000;
 export const MAX_CONCURRENT_TO_WEBHOOK = 4;
 /**
  * Duration of a lease. A process leases a delivery before sending the delivery, and renews the lease while the attempt
- * runs (RENEW). Until the lease ends, no other process sends this delivery. If a process dies, its leases end within
- * this time, and other processes send its deliveries.
+ * runs (RENEW). Until the lease is ended, no other process sends this delivery. If a process dies, its leases expire
+ * within this time, another process ends the leases (END_EXPIRED), and its deliveries are sent again.
  */
-export const LEASE_MS = 10_000;
+export const LEASE_MS = 8_000;
 
 /**
  * Reads the end of the event feed. The later statement DISPATCH creates the deliveries of the events up to this end. A
@@ -62,9 +62,9 @@ export const GIVE_UP = `UPDATE webhook_deliveries SET status = 'failed', error =
 
 /** SQL for the deliveries of a webhook that are due now (`$1`) and not leased by any process. */
 const DUE = `webhook_deliveries WHERE webhook_id = webhooks.id AND status = 'pending' AND due_at <= $1
-  AND (leased_until IS NULL OR leased_until <= $1)`;
+  AND leased_until IS NULL`;
 /** SQL for the number of deliveries to a webhook that are being sent, which is the sum over all processes. */
-const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until > $1)`;
+const LEASED = `(SELECT count(*) FROM webhook_deliveries WHERE webhook_id = webhooks.id AND leased_until IS NOT NULL)`;
 const MAY_SEND = `enabled AND (paused_until IS NULL OR paused_until <= $1)
   AND (proven OR probe_after IS NULL OR probe_after <= $1)
   AND ${LEASED} < CASE WHEN proven THEN ${MAX_CONCURRENT_TO_WEBHOOK} ELSE 1 END`;
@@ -132,6 +132,10 @@ export const LEASE = `WITH leased AS (
 export const RENEW = `UPDATE webhook_deliveries SET leased_until = $3 WHERE id = ANY(ARRAY(
       SELECT id FROM webhook_deliveries JOIN unnest($1::bigint[], $2::timestamptz[]) AS held (id, until) USING (id)
       WHERE id = ANY($1) AND leased_until = until FOR UPDATE OF webhook_deliveries SKIP LOCKED)) RETURNING id`;
+
+/** Ends leases that had expired at `$1`. Skips a delivery that another transaction has locked, as RENEW does. */
+export const END_EXPIRED = `UPDATE webhook_deliveries SET leased_until = NULL WHERE id = ANY(ARRAY(
+      SELECT id FROM webhook_deliveries WHERE leased_until <= $1 FOR UPDATE SKIP LOCKED))`;
 
 /**
  * Records the outcomes of attempts. Ignores an outcome if the delivery was leased again or marked as failed in the

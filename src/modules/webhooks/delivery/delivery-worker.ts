@@ -18,6 +18,7 @@ const EVENTS_POLL_MS = 200;
 const DUE_POLL_MS = 500;
 const IDLE_POLL_MS = 1_000;
 const BACKLOG_POLL_MS = 5_000;
+const EXPIRED_POLL_MS = 1_000;
 const DRAIN_MS = 5_000;
 const UNREADABLE = 'The signing secret cannot be decrypted. Rotate it.';
 const BROKEN = 'The delivery could not be sent.';
@@ -50,6 +51,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     work: () => this.dispatch(),
     everyMs: () => (this.isAnyEnabled ? EVENTS_POLL_MS : IDLE_POLL_MS),
   });
+  private readonly endingLeases = new RepeatingTask({
+    name: 'Ending expired leases of deliveries',
+    work: () => this.queue.endExpiredLeases(),
+    everyMs: EXPIRED_POLL_MS,
+  });
   private readonly limitingBacklogs = new RepeatingTask({
     name: 'Counting pending deliveries',
     work: () => this.queue.disableFull(),
@@ -65,19 +71,23 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     ['delivered', 'failed'].forEach((result) => this.attempts.inc({ result }, 0));
-    [this.dispatching, this.sending, this.limitingBacklogs].forEach((task) => task.start());
+    this.tasks().forEach((task) => task.start());
   }
 
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
     // Keep sending in progress meanwhile, because the leases of the current attempts must be renewed until they end.
     await Promise.race([this.attemptsEnd(), pause(this.drainMs, undefined, { ref: false })]);
-    await Promise.all([this.dispatching, this.sending, this.limitingBacklogs].map((task) => task.stop()));
+    await Promise.all(this.tasks().map((task) => task.stop()));
     // Record the outcomes of finished attempts before the process ends. Ignore an error. If an outcome is not recorded,
     // the lease of the delivery expires, and another instance sends the delivery again.
     const last = { finished: this.finished(), sending: [], mayLease: false };
     await this.queue.recordAndLease(last).catch(() => undefined);
     this.sender.close();
+  }
+
+  private tasks(): RepeatingTask[] {
+    return [this.dispatching, this.sending, this.endingLeases, this.limitingBacklogs];
   }
 
   private async dispatch(): Promise<void> {

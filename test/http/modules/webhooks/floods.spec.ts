@@ -224,6 +224,31 @@ it('A delivery whose instance stops renewing the lease is sent by another one wh
   expect(await deliveries(path)).toMatchObject([{ attempts: 1, responseStatus: 500 }]);
 });
 
+it('After an outage of the database, each instance can renew its leases before another one ends them', async () => {
+  const { receiver, answerAll } = await holdingReceiver();
+  const path = await register(receiver);
+  await change(1);
+  await until(() => receiver.received.length === 1);
+  const queues = services.map(({ app }) => app.get(DeliveryQueue));
+  // The test ends the leases itself, so that the order of the steps does not depend on timers.
+  const timers = queues.map((queue) => jest.spyOn(queue, 'endExpiredLeases').mockResolvedValue());
+  const endExpired = () =>
+    Promise.all(queues.map((queue) => DeliveryQueue.prototype.endExpiredLeases.call(queue)));
+  const renewals = queues.map((queue) =>
+    jest.spyOn(queue, 'renewLeases').mockRejectedValue(new Error('The database cannot be reached')),
+  );
+  advance(2 * LEASE_MS);
+  await endExpired();
+  renewals.forEach((renewal) => renewal.mockRestore());
+  expect(await leasedNext(path, 1)).toEqual([]);
+  await endExpired();
+  expect(await leasedNext(path, 1)).toEqual([]);
+  timers.forEach((timer) => timer.mockRestore());
+  answerAll();
+  await until(async () => (await deliveries(path, '?status=delivered')).length === 1);
+  expect(receiver.received).toHaveLength(1);
+});
+
 it('An instance that stops renews the leases of its attempts until these end', async () => {
   const { receiver, answerAll } = await holdingReceiver();
   const path = await register(receiver);
