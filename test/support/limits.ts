@@ -1,4 +1,5 @@
 import type { RateLimitStatus } from '#libs/client';
+import type { CallerId } from '#libs/database';
 import type { ClientKey, StoredBan } from '../../src/modules/auth';
 import type { Answer, ApiCaller, ErrorBody } from './api-caller';
 import type { TestService } from './service';
@@ -12,7 +13,7 @@ export function aKey(id: number, clientId: number): ClientKey {
   const names = { clientName: `client-${clientId}`, name: null, last4: 'x7Qa' };
   const terms = { plan: 'free', perMinute: null, perDay: null, scopes: ['read', 'write'] } as const;
   const times = { createdAt: 0, expiresAt: null, overlapEndsAt: null, resetAt: 0 };
-  return { id, clientId, ...names, ...terms, ...times, ban: NEVER_BANNED };
+  return { id, clientId: clientId as CallerId, ...names, ...terms, ...times, ban: NEVER_BANNED };
 }
 
 /** The path of the cheapest operation that the limits count. */

@@ -6,6 +6,7 @@ import { isPooled, poolOf } from './connections';
 import { EntityTable } from './engine/entity-table';
 import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
+import type { CallerId } from './engine/queue';
 import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
 import { COMMIT, SET_TIMEOUTS, beginning, rollingBack } from './engine/transaction';
@@ -136,7 +137,7 @@ export class Database {
     ) as EntityTable<Row>;
   }
 
-  find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId: number): Promise<Row | null> {
+  find<Row extends object>(entity: EntityTarget<Row>, id: number, callerId: CallerId): Promise<Row | null> {
     return this.reads.readByKey(this.table(entity).byId, id, callerId);
   }
 }

@@ -28,7 +28,7 @@ export {
   loggableError,
   violates,
 } from './engine/postgres-errors';
-export { SERVICE_CALLER_ID } from './engine/reads';
+export { type CallerId, SERVICE_CALLER_ID } from './engine/queue';
 export { Insert } from './engine/insert';
 export { TRANSACTION_TIMEOUTS } from './engine/transaction';
 export type { SharedRead, Statement, StoredRow } from './engine/session';

@@ -1,6 +1,7 @@
 import type { EntityTarget } from 'typeorm';
 import type { Database } from './database';
 import { getOrInsert } from './engine/get-or-insert';
+import type { CallerId } from './engine/queue';
 import type { SharedRead, StoredRow } from './engine/session';
 
 /**
@@ -103,7 +104,7 @@ export class PageReader<Row extends object, Filters, Page> {
     private readonly toPage: (rows: Row[], next: ListPosition | null) => Page,
   ) {}
 
-  read({ after, limit }: PageRange, filters: Filters, callerId: number): Promise<Page> {
+  read({ after, limit }: PageRange, filters: Filters, callerId: CallerId): Promise<Page> {
     const values: unknown[] = [after.id, limit + 1];
     const types: ValueType[] = ['bigint', 'int'];
     const parameter: Parameter = (value, type) => {

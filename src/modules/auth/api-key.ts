@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { CallerId } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import type { ApiKey, Scope } from './api-key.entity';
 
@@ -21,7 +22,7 @@ export interface StoredBan {
 
 export interface ClientKey {
   id: number;
-  clientId: number;
+  clientId: CallerId;
   clientName: string;
   name: string | null;
   plan: string;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { WriteBehind } from '#libs/background';
 import { Clock } from '#libs/clock';
-import { Database, type SharedRead } from '#libs/database';
+import { type CallerId, Database, type SharedRead } from '#libs/database';
 import { INVALID_KEY, presentedKey } from './access-rules';
 import { type ClientKey, digestOf, type Identity, isWellFormedKey } from './api-key';
 import { assertMayCall } from './api-key.guard';
@@ -14,7 +14,7 @@ const MAX_KNOWN = 100_000;
  * The caller id of key look-ups. Reads are scheduled round-robin by caller. Key look-ups have a caller id of their own,
  * so that many reads of one client do not delay look-ups.
  */
-const KEY_LOOKUP_CALLER_ID = -1;
+const KEY_LOOKUP_CALLER_ID = -1 as CallerId;
 /**
  * How long a key is cached, in milliseconds. The time is shorter than a second, because a changed key must take effect
  * within a second.

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Post, Put, Query } from '@nestjs/common';
-import type { CommandSource } from '#libs/database';
+import type { CallerId, CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { Source, SendsCommands } from '../writes';
@@ -30,7 +30,7 @@ export class CategoriesController {
       'Returns a page of categories, sorted by id, or with a `name` by lower-case name and id. `Link` leads to the next page. A page ends early before it grows past 256 KiB.',
     response: { description: 'One page of categories.', page: CategoryDto },
   })
-  list(@Query() query: ListCategoriesQuery, @ClientId() clientId: number) {
+  list(@Query() query: ListCategoriesQuery, @ClientId() clientId: CallerId) {
     return this.categories.list(query, clientId);
   }
 
@@ -60,7 +60,7 @@ export class CategoriesController {
     response: { description: 'The category.', resource: CategoryDto },
     errors: [CategoryNotFoundError],
   })
-  get(@CategoryId() categoryId: number, @ClientId() clientId: number) {
+  get(@CategoryId() categoryId: number, @ClientId() clientId: CallerId) {
     return this.categories.get(categoryId, clientId);
   }
 

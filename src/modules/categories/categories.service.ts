@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type CallerId,
   CommandExecutor,
   Database,
   type Need,
@@ -30,11 +31,11 @@ export class CategoriesService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListCategoriesQuery, callerId: number): Promise<Page<CategoryDto>> {
+  async list(query: ListCategoriesQuery, callerId: CallerId): Promise<Page<CategoryDto>> {
     return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(id: number, callerId: number): Promise<CategoryDto> {
+  async get(id: number, callerId: CallerId): Promise<CategoryDto> {
     return toCategoryDto(existing(await this.database.find(Category, id, callerId), id));
   }
 

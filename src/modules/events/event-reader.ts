@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, DAY_MS } from '#libs/clock';
-import { Database, SERVICE_CALLER_ID, type SharedRead, type StoredRow } from '#libs/database';
+import { type CallerId, Database, SERVICE_CALLER_ID, type SharedRead, type StoredRow } from '#libs/database';
 import type { EventType } from './event.entity';
 import type { EventDto } from './events.dto';
 import { FEED_START, type FeedPosition } from './feed-position';
@@ -160,7 +160,7 @@ export class EventReader {
     from: FeedPosition,
     { type, petId }: EventFilter,
     most: number,
-    callerId: number,
+    callerId: CallerId,
   ): Promise<EventPage | LostPosition> {
     const end = await this.feedEnd(callerId);
     const { position, time, countBefore } = from;
@@ -189,13 +189,13 @@ export class EventReader {
     return rows.map(([event]) => JSON.parse(event as string) as StoredEvent).reverse();
   }
 
-  async lastPosition(callerId: number): Promise<FeedPosition> {
+  async lastPosition(callerId: CallerId): Promise<FeedPosition> {
     const values = [await this.feedEnd(callerId)];
     const [row] = await this.database.reads.read({ text: LAST, values }, { callerId, isSlow: false });
     return positionOf(row) ?? FEED_START;
   }
 
-  private feedEnd(callerId: number): Promise<number> {
+  private feedEnd(callerId: CallerId): Promise<number> {
     return this.database.reads.readByKey(END, null, callerId);
   }
 }

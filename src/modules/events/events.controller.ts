@@ -1,5 +1,6 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { CallerId } from '#libs/database';
 import { DEFAULT_PAGE_SIZE, Operation, type Page, nextLink, Tag, disconnectSignalOf } from '#libs/http';
 import { Authenticator, ClientId, ScopeByMethod } from '../auth';
 import { type EventPage, EventReader, type LostPosition } from './event-reader';
@@ -42,7 +43,7 @@ export class EventsController {
   })
   async list(
     @Query() query: ListEventsQuery,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Req() request: FastifyRequest,
   ): Promise<Page<EventDto>> {
     const page = await this.read(query, clientId, request);
@@ -55,7 +56,7 @@ export class EventsController {
 
   private async read(
     query: ListEventsQuery,
-    clientId: number,
+    clientId: CallerId,
     request: FastifyRequest,
   ): Promise<EventPage | LostPosition> {
     const { cursor = cursorAt(FEED_START), wait, limit = DEFAULT_PAGE_SIZE } = query;

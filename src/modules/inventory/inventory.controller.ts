@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post, Put, Query } from '@nestjs/common';
-import type { CommandSource } from '#libs/database';
+import type { CallerId, CommandSource } from '#libs/database';
 import { ChecksConditions, IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { PetNotFoundError } from '../pets';
@@ -32,7 +32,7 @@ export class InventoryController {
     description: 'Returns a page of stock counts, sorted by petId. `Link` leads to the next page.',
     response: { description: 'One page of stock counts.', page: InventoryItemDto },
   })
-  list(@Query() query: ListInventoryQuery, @ClientId() clientId: number) {
+  list(@Query() query: ListInventoryQuery, @ClientId() clientId: CallerId) {
     return this.inventory.list(query, clientId);
   }
 
@@ -44,7 +44,7 @@ export class InventoryController {
     response: { description: 'The stock of the pet.', resource: InventoryItemDto },
     errors: [PetNotFoundError],
   })
-  get(@PetId() petId: number, @ClientId() clientId: number) {
+  get(@PetId() petId: number, @ClientId() clientId: CallerId) {
     return this.inventory.get(petId, clientId);
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type CallerId,
   CommandExecutor,
   Database,
   type Need,
@@ -31,11 +32,11 @@ export class InventoryService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListInventoryQuery, callerId: number): Promise<Page<InventoryItemDto>> {
+  async list(query: ListInventoryQuery, callerId: CallerId): Promise<Page<InventoryItemDto>> {
     return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(petId: number, callerId: number): Promise<InventoryItemDto> {
+  async get(petId: number, callerId: CallerId): Promise<InventoryItemDto> {
     const item = await this.database.find(StockWithStatus, petId, callerId);
     if (item === null) {
       throw new PetNotFoundError(petId);

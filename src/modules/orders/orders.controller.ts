@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import type { CommandSource } from '#libs/database';
+import type { CallerId, CommandSource } from '#libs/database';
 import { IdParam, Operation, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { InsufficientStockError, StockLimitExceededError } from '../inventory';
@@ -38,7 +38,7 @@ export class OrdersController {
     response: { description: 'One page of orders.', page: 'StoredOrder', example: [PLACED] },
     hideTryItPanel: true,
   })
-  list(@Query() query: ListOrdersQuery, @ClientId() clientId: number) {
+  list(@Query() query: ListOrdersQuery, @ClientId() clientId: CallerId) {
     return this.orders.list(query, clientId);
   }
 
@@ -79,7 +79,7 @@ export class OrdersController {
     response: { description: 'The order.', resource: 'StoredOrder', example: PLACED },
     errors: [OrderNotFoundError],
   })
-  get(@OrderId() orderId: number, @ClientId() clientId: number) {
+  get(@OrderId() orderId: number, @ClientId() clientId: CallerId) {
     return this.orders.get(orderId, clientId);
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type CallerId,
   CommandExecutor,
   Database,
   type Need,
@@ -36,11 +37,11 @@ export class OrdersService {
     private readonly commands: CommandExecutor,
   ) {}
 
-  async list(query: ListOrdersQuery, callerId: number): Promise<Page<OrderDto>> {
+  async list(query: ListOrdersQuery, callerId: CallerId): Promise<Page<OrderDto>> {
     return this.pages.read(rangeOf(query), query, callerId);
   }
 
-  async get(id: number, callerId: number): Promise<OrderDto> {
+  async get(id: number, callerId: CallerId): Promise<OrderDto> {
     return toOrderDto(existing(await this.database.find(Order, id, callerId), id));
   }
 

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import type { CommandSource } from '#libs/database';
+import type { CallerId, CommandSource } from '#libs/database';
 import { type Deprecation, IdParam, Operation, Tag, exampleOf } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { Source, SendsCommands } from '../writes';
@@ -46,7 +46,7 @@ export class PetsController {
       single: 'id',
     },
   })
-  list(@Query() query: ListPetsQuery, @ClientId() clientId: number) {
+  list(@Query() query: ListPetsQuery, @ClientId() clientId: CallerId) {
     return this.pets.list(query, clientId);
   }
 
@@ -78,7 +78,7 @@ export class PetsController {
     deprecated: GET_PET,
     errors: [PetNotFoundError],
   })
-  get(@PetId() petId: number, @ClientId() clientId: number) {
+  get(@PetId() petId: number, @ClientId() clientId: CallerId) {
     return this.pets.get(petId, clientId);
   }
 

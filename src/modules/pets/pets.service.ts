@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import {
+  type CallerId,
   CommandExecutor,
   Database,
   type Need,
@@ -55,12 +56,12 @@ export class PetsService {
     private readonly stock: StockOfPets,
   ) {}
 
-  async get(id: number, callerId: number): Promise<PetDto> {
+  async get(id: number, callerId: CallerId): Promise<PetDto> {
     return toPetDto(existing(await this.database.find(Pet, id, callerId), id));
   }
 
   /** With ids but without a limit, the page contains all pets with these ids. */
-  async list(query: ListPetsQuery, callerId: number): Promise<Page<PetDto>> {
+  async list(query: ListPetsQuery, callerId: CallerId): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
     // Pets with given ids are found by their ids, and `listById` checks the other filters. If there is a name to search
@@ -130,7 +131,7 @@ export class PetsService {
     ids: number[],
     { after, limit }: PageRange,
     { status, categoryId }: ListPetsQuery,
-    callerId: number,
+    callerId: CallerId,
   ): Promise<Page<PetDto>> {
     const wanted = [...new Set(ids)].filter((id) => id > after.id).sort((a, b) => a - b);
     const pets = await Promise.all(wanted.map((id) => this.database.find(Pet, id, callerId)));

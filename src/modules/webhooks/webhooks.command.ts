@@ -16,7 +16,7 @@ import {
   untilInterrupted,
   wholeNumber,
 } from '#libs/command-line';
-import { SERVICE_CALLER_ID } from '#libs/database';
+import { type CallerId, SERVICE_CALLER_ID } from '#libs/database';
 import { OperatorError } from '#libs/messages';
 import { PETSTORE } from '../../program';
 import { RunningService } from '../../service-access';
@@ -125,7 +125,7 @@ export class WebhooksCommand extends CommandGroup {
     declare: declareWebhook,
   })
   async test(id: number, options: OutputOptions): Promise<void> {
-    const { clientId } = (await this.existing(id)).webhook;
+    const clientId = await this.ownerOf(id);
     const source = { callerId: SERVICE_CALLER_ID };
     const { id: deliveryId, eventId } = await this.webhooks.test(id, clientId, source);
     const isPaused = (await this.endOfPause(id)) > Date.now() + TEST_MS;
@@ -144,7 +144,7 @@ export class WebhooksCommand extends CommandGroup {
       declareWebhook(command).option('--limit <deliveries>', 'maximum number', wholeNumber(1, 100), 20),
   })
   async deliveries(id: number, options: OutputOptions & { limit: number }): Promise<void> {
-    const { clientId } = (await this.existing(id)).webhook;
+    const clientId = await this.ownerOf(id);
     const { entries } = await this.webhooks.listDeliveries(id, { limit: options.limit }, clientId);
     const lessImportant = ['eventId', 'createdAt', 'responseStatus', 'lastAttemptAt', 'type'];
     printMany(entries.map(describeDelivery), options, 'There are no deliveries.', lessImportant);
@@ -166,6 +166,10 @@ export class WebhooksCommand extends CommandGroup {
   @Subcommand(LISTEN)
   listen(options: ListenOptions): Promise<void> {
     return untilInterrupted((signal) => listen(options, this.service, signal), 'no more events are shown');
+  }
+
+  private async ownerOf(id: number): Promise<CallerId> {
+    return (await this.existing(id)).webhook.clientId as CallerId;
   }
 
   private async existing(id: number): Promise<WebhookOverview> {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Patch, Post, Query } from '@nestjs/common';
-import type { CommandSource } from '#libs/database';
+import type { CallerId, CommandSource } from '#libs/database';
 import { Operation, type Page, PageQuery, IdParam, Tag } from '#libs/http';
 import { ClientId, ScopeByMethod } from '../auth';
 import { Source, SendsCommands } from '../writes';
@@ -64,7 +64,7 @@ export class WebhooksController {
     description: "Returns your client's webhooks, sorted by id.",
     response: { description: 'One page of webhooks.', page: WebhookDto, example: [WEBHOOK] },
   })
-  list(@Query() query: PageQuery, @ClientId() clientId: number): Promise<Page<WebhookDto>> {
+  list(@Query() query: PageQuery, @ClientId() clientId: CallerId): Promise<Page<WebhookDto>> {
     return this.webhooks.list(query, clientId);
   }
 
@@ -86,7 +86,7 @@ export class WebhooksController {
   })
   create(
     @Body() body: NewWebhookDto,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<WebhookWithSecretDto> {
     return this.webhooks.create(body, clientId, source);
@@ -100,7 +100,7 @@ export class WebhooksController {
     response: { description: 'The webhook.', resource: WebhookDto, example: WEBHOOK },
     errors: [WebhookNotFoundError],
   })
-  get(@WebhookId() id: number, @ClientId() clientId: number): Promise<WebhookDto> {
+  get(@WebhookId() id: number, @ClientId() clientId: CallerId): Promise<WebhookDto> {
     return this.webhooks.get(id, clientId);
   }
 
@@ -120,7 +120,7 @@ export class WebhooksController {
   update(
     @WebhookId() id: number,
     @Body() body: WebhookPatchDto,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<WebhookDto> {
     return this.webhooks.update(id, body, clientId, source);
@@ -135,7 +135,7 @@ export class WebhooksController {
   })
   delete(
     @WebhookId() id: number,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<void> {
     return this.webhooks.remove(id, clientId, source);
@@ -157,7 +157,7 @@ export class WebhooksController {
   })
   rotate(
     @WebhookId() id: number,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<WebhookWithSecretDto> {
     return this.webhooks.rotate(id, clientId, source);
@@ -174,7 +174,7 @@ export class WebhooksController {
   })
   test(
     @WebhookId() id: number,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<DeliveryDto> {
     return this.webhooks.test(id, clientId, source);
@@ -191,7 +191,7 @@ export class WebhooksController {
   listDeliveries(
     @WebhookId() id: number,
     @Query() query: ListDeliveriesQuery,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
   ): Promise<Page<DeliveryDto>> {
     return this.webhooks.listDeliveries(id, query, clientId);
   }
@@ -208,7 +208,7 @@ export class WebhooksController {
   retry(
     @WebhookId() id: number,
     @IdParam('deliveryId', 'Identifier of the delivery (Delivery.id).') deliveryId: number,
-    @ClientId() clientId: number,
+    @ClientId() clientId: CallerId,
     @Source() source: CommandSource,
   ): Promise<DeliveryDto> {
     return this.webhooks.retry(id, deliveryId, clientId, source);

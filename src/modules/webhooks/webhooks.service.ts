@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  type CallerId,
   CommandExecutor,
   Database,
   type Lookup,
@@ -62,16 +63,16 @@ export class WebhooksService {
     private readonly policy: AddressPolicy,
   ) {}
 
-  async list(query: PageQuery, clientId: number): Promise<Page<WebhookDto>> {
+  async list(query: PageQuery, clientId: CallerId): Promise<Page<WebhookDto>> {
     return this.pages.read(rangeOf(query), { clientId }, clientId);
   }
 
-  async get(id: number, clientId: number): Promise<WebhookDto> {
+  async get(id: number, clientId: CallerId): Promise<WebhookDto> {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
   /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
-  create(body: NewWebhookDto, clientId: number, source: CommandSource): Promise<WebhookWithSecretDto> {
+  create(body: NewWebhookDto, clientId: CallerId, source: CommandSource): Promise<WebhookWithSecretDto> {
     const created = this.commands.execute(source, {
       needs: [ClientRows.needOf(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
       decide: (state): WebhookWithSecretDto => {
@@ -105,7 +106,7 @@ export class WebhooksService {
     return this.withDecryptedSecret(created);
   }
 
-  update(id: number, patch: WebhookPatchDto, clientId: number, source: CommandSource): Promise<WebhookDto> {
+  update(id: number, patch: WebhookPatchDto, clientId: CallerId, source: CommandSource): Promise<WebhookDto> {
     return this.change(id, clientId, source, [], (webhook, state) => {
       source.assertPrecondition?.(toWebhookDto(webhook));
       this.assertAllowed(patch.url);
@@ -123,7 +124,7 @@ export class WebhooksService {
     });
   }
 
-  remove(id: number, clientId: number, source: CommandSource): Promise<void> {
+  remove(id: number, clientId: CallerId, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
       needs: [{ entity: Webhook, id, lock: 'FOR UPDATE' }],
       decide: (state) => {
@@ -134,7 +135,7 @@ export class WebhooksService {
     });
   }
 
-  rotate(id: number, clientId: number, source: CommandSource): Promise<WebhookWithSecretDto> {
+  rotate(id: number, clientId: CallerId, source: CommandSource): Promise<WebhookWithSecretDto> {
     const rotated = this.change(id, clientId, source, [], (webhook, state) => {
       const valid = validSecrets(webhook.secrets, state.now);
       if (valid.length >= MAX_SECRETS) {
@@ -151,7 +152,11 @@ export class WebhooksService {
    * Returns a page of deliveries, newest first. Each status is read separately, because the index sorts ids only
    * within a status.
    */
-  async listDeliveries(id: number, query: ListDeliveriesQuery, clientId: number): Promise<Page<DeliveryDto>> {
+  async listDeliveries(
+    id: number,
+    query: ListDeliveriesQuery,
+    clientId: CallerId,
+  ): Promise<Page<DeliveryDto>> {
     const webhook = await this.get(id, clientId);
     const { after, limit } = rangeOf(query);
     const table = this.database.table(WebhookDelivery);
@@ -168,7 +173,7 @@ export class WebhooksService {
     );
   }
 
-  test(webhookId: number, clientId: number, source: CommandSource): Promise<DeliveryDto> {
+  test(webhookId: number, clientId: CallerId, source: CommandSource): Promise<DeliveryDto> {
     return this.change(webhookId, clientId, source, [{ newId: WebhookDelivery }], (webhook, state) => {
       if (!webhook.enabled) {
         throw new WebhookDisabledError(webhookId);
@@ -195,7 +200,7 @@ export class WebhooksService {
   retry(
     webhookId: number,
     deliveryId: number,
-    clientId: number,
+    clientId: CallerId,
     source: CommandSource,
   ): Promise<DeliveryDto> {
     const row: Need = { entity: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
@@ -213,7 +218,7 @@ export class WebhooksService {
 
   private change<Result>(
     id: number,
-    clientId: number,
+    clientId: CallerId,
     source: CommandSource,
     needs: Need[],
     decide: (webhook: Webhook, state: State) => Result,
@@ -247,11 +252,11 @@ export class WebhooksService {
   }
 }
 
-const selectWebhooksOf: Select<{ clientId: number }> = ({ clientId }, parameter) => ({
+const selectWebhooksOf: Select<{ clientId: CallerId }> = ({ clientId }, parameter) => ({
   conditions: [`client_id = ${parameter(clientId, 'bigint')}`],
 });
 
-function owned(webhook: Webhook | null, id: number, clientId: number): Webhook {
+function owned(webhook: Webhook | null, id: number, clientId: CallerId): Webhook {
   if (webhook === null || webhook.clientId !== clientId) {
     throw new WebhookNotFoundError(id);
   }

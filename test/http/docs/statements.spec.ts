@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import { join } from 'node:path';
+import { SERVICE_CALLER_ID } from '#libs/database';
 import { Session, type Statement } from '../../../libs/database/src/engine/session';
 import { CategoriesService } from '../../../src/modules/categories';
 import { InventoryService } from '../../../src/modules/inventory';
@@ -110,7 +111,7 @@ it('The file of statements has all that reads and writes send, in the order in w
 function together(petId: number, categoryId: number): [title: string, work: () => Promise<unknown>][] {
   const [pets, orders] = [service.app.get(PetsService), service.app.get(OrdersService)];
   const [inventory, categories] = [service.app.get(InventoryService), service.app.get(CategoriesService)];
-  const source = { callerId: 1 };
+  const source = { callerId: SERVICE_CALLER_ID };
   const twice = (work: () => Promise<unknown>) => () => Promise.all([work(), work()]);
   return [
     ['Orders that are placed together', twice(() => orders.place({ petId }, source))],

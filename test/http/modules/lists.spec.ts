@@ -1,3 +1,4 @@
+import { SERVICE_CALLER_ID } from '#libs/database';
 import { pagesOf } from '../../support/api-caller';
 import { type Category, type InventoryItem, type Order, type Pet, aPet } from '../../support/builders';
 import { useDatabase } from '../../support/test-database';
@@ -229,7 +230,9 @@ describe('a list', () => {
 
   it('is read, and so serialised, once for all who wait for it', async () => {
     const categories = service.app.get(CategoriesService);
-    const pages = await Promise.all(Array.from({ length: 60 }, () => categories.list({ limit: 100 }, 1)));
+    const pages = await Promise.all(
+      Array.from({ length: 60 }, () => categories.list({ limit: 100 }, SERVICE_CALLER_ID)),
+    );
     // The first request may be read alone, because it need not wait for others if the previous read was alone, too.
     expect(new Set(pages).size).toBeLessThanOrEqual(2);
   });

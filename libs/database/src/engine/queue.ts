@@ -9,10 +9,20 @@ interface FairQueueOptions {
 /** The error for an item that finds the queue full or waits in the queue for too long. */
 export class OverloadedError extends Error {}
 
+/**
+ * A number that identifies a caller. Callers take turns in the queues of reads and commands. The type is narrower than
+ * `number`, so that the compiler refuses the id of a row in the place of a caller id. An application casts its own number,
+ * such as the id of an account.
+ */
+export type CallerId = number & { readonly isCallerId: true };
+
+/** The caller id of reads and commands that the service makes for itself. */
+export const SERVICE_CALLER_ID = 0 as CallerId;
+
 /** An item of a queue, with the caller that waits for its result. */
 export interface Queued<Item> {
   readonly item: Item;
-  readonly callerId: number;
+  readonly callerId: CallerId;
   /** The number of the round in which the item is taken from the queue (see `FairQueue`). */
   readonly round: number;
   readonly since: number;
@@ -43,7 +53,7 @@ export class FairQueue<Item> {
   /** The number of the current round, from which the latest item was taken. */
   private round = 0;
   /** The callers whose item of the current round has been taken. */
-  private served = new Set<number>();
+  private served = new Set<CallerId>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;
 
@@ -67,7 +77,7 @@ export class FairQueue<Item> {
    * @throws the error that the user of the queue passes to `reject`; OverloadedError if the queue is full or the
    * item waits for too long
    */
-  add<Result>(callerId: number, item: Item): Promise<Result> {
+  add<Result>(callerId: CallerId, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       let [waiting, round] = [0, this.served.has(callerId) ? this.round + 1 : this.round];
       for (const other of this.items) {

@@ -1,9 +1,6 @@
-import { FairQueue, type Queued, startedRecently } from './queue';
+import { type CallerId, FairQueue, type Queued, startedRecently } from './queue';
 import { withRetries } from './postgres-errors';
 import type { Session, SharedRead, Statement, StoredRow } from './session';
-
-/** The caller id of reads and commands that the service makes for itself. */
-export const SERVICE_CALLER_ID: number = 0;
 
 /**
  * Maximum number of statements that are sent together on one connection. PostgreSQL executes these statements one after
@@ -30,7 +27,7 @@ interface ReadEntry {
 
 export interface ReadOptions {
   /** The caller for which the read is made, or SERVICE_CALLER_ID. */
-  callerId: number;
+  callerId: CallerId;
   /** True if the statement may scan thousands of rows. Each caller may run one slow statement at a time. */
   isSlow: boolean;
 }
@@ -65,7 +62,7 @@ export class Reads {
     private readonly withSession: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>,
   ) {}
 
-  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, callerId: number): Promise<Result> {
+  readByKey<Key, Result>(read: SharedRead<Key, Result>, key: Key, callerId: CallerId): Promise<Result> {
     return this.add(callerId, { kind: read, read: read as SharedRead<unknown, unknown>, key, isSlow: false });
   }
 
@@ -83,7 +80,7 @@ export class Reads {
     return this.add(callerId, { kind, read, key: null, isSlow });
   }
 
-  private add<Result>(callerId: number, entry: ReadEntry): Promise<Result> {
+  private add<Result>(callerId: CallerId, entry: ReadEntry): Promise<Result> {
     const result = this.queue.add<Result>(callerId, entry);
     if (this.running.length === 0 && this.lastTaken === 1) {
       // Send the read at once instead of collecting more reads for one round trip. Last time only one read was waiting,
@@ -143,7 +140,7 @@ export class Reads {
    * True if a slow statement of this caller is running, or is among the statements to be sent `next`. Each caller may run
    * one slow statement at a time, so that a few callers cannot take all connections.
    */
-  private hasSlow(callerId: number, next: Groups): boolean {
+  private hasSlow(callerId: CallerId, next: Groups): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>
       [...groups.values()].some(({ reads: [first] }) => first!.item.isSlow && first!.callerId === callerId),
     );

@@ -1,5 +1,6 @@
 import { getOrInsert } from './get-or-insert';
 import type { Insert } from './insert';
+import type { CallerId } from './queue';
 import type { SharedRead, Statement } from './session';
 
 export type Entity<Row extends object = object> = new () => Row;
@@ -65,7 +66,7 @@ export interface Command<Result = unknown> {
 
 export interface CommandSource {
   /** A number that identifies the caller that sent the command. The queue takes commands from each caller in turn. */
-  callerId: number;
+  callerId: CallerId;
   /**
    * Throws an error if the resource does not meet a condition that the caller has set for the change, such as an
    * expected ETag. `decide` of the command calls this function.

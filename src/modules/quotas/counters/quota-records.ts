@@ -5,7 +5,7 @@ import { WriteBehind } from '#libs/background';
 import { Clock, utcDate } from '#libs/clock';
 import { Database, type Transaction } from '#libs/database';
 import { AuditTrail } from '../../audit';
-import type { ClientKey, StoredBan } from '../../auth';
+import type { StoredBan } from '../../auth';
 import { newWindows, startOfDay, type Window, type Windows } from '../rules/limits';
 import { StoreIdentity } from '../store-identity.entity';
 import { UsageDay } from '../usage-day.entity';
@@ -83,7 +83,7 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /** Saves pending counts. Then returns a client's counts from the database, without the requests before `resetAt`. */
-  async windowsOf({ clientId, resetAt }: Pick<ClientKey, 'clientId' | 'resetAt'>): Promise<Windows> {
+  async windowsOf({ clientId, resetAt }: { clientId: number; resetAt: number }): Promise<Windows> {
     await this.counts.flush();
     const now = this.clock.now();
     const today = utcDate(now);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Database, type CommandSource } from '#libs/database';
+import { type CallerId, Database, type CommandSource, SERVICE_CALLER_ID } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import { CategoriesService } from '../../../../src/modules/categories';
 import { OrdersService } from '../../../../src/modules/orders';
@@ -30,7 +30,8 @@ it('commands that share a transaction do not fail with one that the database rej
   const pets = await Promise.all(Array.from({ length: 6 }, () => arrange.pet(aPet(), 5)));
   const [broken, ...sound] = pets.map(({ id }) => id);
   await failNext(broken!, 1_000);
-  const place = (petId: number) => service.app.get(OrdersService).place({ petId }, { callerId: 1 });
+  const place = (petId: number) =>
+    service.app.get(OrdersService).place({ petId }, { callerId: SERVICE_CALLER_ID });
   const outcomes = await Promise.allSettled([broken!, ...sound].map(place));
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...sound.map(() => 'fulfilled')]);
   for (const petId of sound) {
@@ -53,7 +54,7 @@ describe('commands of a batch that need different locks of one category', () => 
     const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
       let name = 'done';
       const assertPrecondition = (seen: object) => ({ name } = seen as Category);
-      return execute({ callerId: 1, assertPrecondition }).then(
+      return execute({ callerId: SERVICE_CALLER_ID, assertPrecondition }).then(
         () => name,
         ({ code }: ApiError) => code,
       );
@@ -116,7 +117,7 @@ it.each([
   'a command whose write refers to a row that another transaction has locked %s (%s, %s): no other command waits with it',
   async (_what, table, lock, expected) => {
     const { pool } = service.database;
-    const { rows } = await pool.query<{ id: number }>('SELECT max(id)::int AS id FROM clients');
+    const { rows } = await pool.query<{ id: CallerId }>('SELECT max(id)::int AS id FROM clients');
     const clientId = rows[0]!.id;
     const source: CommandSource = { callerId: clientId };
     const [categories, webhooks] = [service.app.get(CategoriesService), service.app.get(WebhooksService)];
@@ -156,7 +157,7 @@ it('a command that waits for a row has locked the rows that it needs before this
   const { id: petId } = await arrange.pet(aPet(), 5);
   const stock = `SELECT FROM inventory WHERE pet_id = ${petId} FOR UPDATE`;
   const { order } = await whileHeld(pool, stock, async () => {
-    const order = service.app.get(OrdersService).place({ petId }, { callerId: 1 });
+    const order = service.app.get(OrdersService).place({ petId }, { callerId: SERVICE_CALLER_ID });
     await until(async () => (await lockWaits(pool)) > 0);
     const unlocked = await pool.query(`SELECT FROM pets WHERE id = ${petId} FOR NO KEY UPDATE SKIP LOCKED`);
     expect(unlocked.rowCount).toBe(0);

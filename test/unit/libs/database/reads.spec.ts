@@ -1,3 +1,4 @@
+import type { CallerId } from '../../../../libs/database/src/engine/queue';
 import { Reads } from '../../../../libs/database/src/engine/reads';
 import type { Session, SharedRead, StoredRow } from '../../../../libs/database/src/engine/session';
 
@@ -17,6 +18,8 @@ const numbers = (text: string): SharedRead<string, number | null> => ({
   resultsOf: (rows, names) =>
     names.map((name) => (rows.find(([found]) => found === name)?.[1] as number) ?? null),
 });
+
+const [A, B, C] = [1 as CallerId, 2 as CallerId, 3 as CallerId];
 
 // These are tests of the class, because over HTTP it would depend on time which statements wait.
 describe('reads', () => {
@@ -43,10 +46,10 @@ describe('reads', () => {
   afterEach(() => jest.useRealTimers());
 
   const texts = () => sent.map(({ text, values }) => [text, ...values].join(' '));
-  const read = (key: string, caller = 1, kind = shared) => reads.readByKey(kind, key, caller);
+  const read = (key: string, caller = A, kind = shared) => reads.readByKey(kind, key, caller);
   /** Starts a read of another kind. While it runs, the next reads wait, and so share a statement. */
   async function aReadUnderWay(): Promise<void> {
-    void read('first', 9, numbers('other'));
+    void read('first', C, numbers('other'));
     await aTurn();
     sent.shift();
   }
@@ -54,7 +57,7 @@ describe('reads', () => {
   it('reads the keys of a turn in one statement, and gives each request its own result', async () => {
     await aReadUnderWay();
     // These are as many keys as a statement may have, and two of them twice.
-    const results = Promise.all([read('a'), read('b'), read('c'), read('a', 2), read('b', 2)]);
+    const results = Promise.all([read('a'), read('b'), read('c'), read('a', B), read('b', B)]);
     await aTurn();
     expect(texts()).toEqual(['shared a b c']);
     sent[0]!.succeed([['a', 1]]);
@@ -78,8 +81,8 @@ describe('reads', () => {
 
   it('takes turns between callers, so hundreds of one do not delay another', async () => {
     await aReadUnderWay();
-    const many = Array.from({ length: 300 }, (_none, index) => read(`a${index}`, 1));
-    const few = read('b0', 2);
+    const many = Array.from({ length: 300 }, (_none, index) => read(`a${index}`));
+    const few = read('b0', B);
     await aTurn();
     expect(texts()).toEqual(['shared a0 b0 a1']);
     sent[0]!.succeed([['b0', 7]]);
@@ -89,9 +92,9 @@ describe('reads', () => {
 
   it('sends equal statements once, and the result to everybody', async () => {
     await aReadUnderWay();
-    const one = (values: number[], callerId: number) =>
+    const one = (values: number[], callerId: CallerId) =>
       reads.read({ text: 'page', values }, { callerId, isSlow: false });
-    const results = Promise.all([one([1], 1), one([2], 1), one([1], 2)]);
+    const results = Promise.all([one([1], A), one([2], A), one([1], B)]);
     await aTurn();
     expect(texts()).toEqual(['page 1', 'page 2']);
     sent[0]!.succeed([['a']]);
@@ -101,8 +104,8 @@ describe('reads', () => {
 
   it('sends one slow statement of a caller at a time, and those of others meanwhile', async () => {
     await aReadUnderWay();
-    const slow = (text: string, callerId: number) => reads.read({ text }, { callerId, isSlow: true });
-    const all = [slow('page1', 1), slow('page2', 1), slow('other', 2)];
+    const slow = (text: string, callerId: CallerId) => reads.read({ text }, { callerId, isSlow: true });
+    const all = [slow('page1', A), slow('page2', A), slow('other', B)];
     await aTurn();
     expect(texts()).toEqual(['page1', 'other']);
     sent[0]!.succeed([]);
