@@ -58,11 +58,12 @@ function matchesIfNoneMatch({ 'if-none-match': field }: Conditions, tag: string 
 }
 
 /**
- * Sets the status 304 and returns true if `If-None-Match` of a read matches.
+ * Applies `If-Match` and `If-None-Match` of a read. If `If-None-Match` matches, sets the status 304 and returns true.
+ * Returns false for a change, whose conditions `assertConditions` checks.
  * @param tag the current ETag of the resource; null if the path has no ETag
  * @throws PreconditionFailedError if `If-Match` of a read does not match
  */
-export function answersNotModified(
+export function applyReadConditions(
   request: FastifyRequest,
   reply: FastifyReply,
   tag: string | null,

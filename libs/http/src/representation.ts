@@ -1,6 +1,6 @@
-// This file sends what handlers return: resources with an ETag, and pages with a link to the next page.
+// This file turns what handlers return into responses: resources with an ETag, and pages with a link to the next page.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answersNotModified, entityTag } from './conditions';
+import { applyReadConditions, entityTag } from './conditions';
 import { JSON_TYPE } from './json-body';
 
 type ResponseBody = string | Buffer | undefined;
@@ -35,36 +35,54 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Sets the headers that describe what a handler has returned. If `If-None-Match` of a read matches, also sets the status
+ * 304.
+ * @returns the body; undefined if the status is 304
+ * @throws PreconditionFailedError if `If-Match` of a read does not match
+ */
 export function represent(result: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
   const { representation } = request.routeOptions.config;
   if (representation === undefined) {
-    return answersNotModified(request, reply, null) ? undefined : result;
+    return applyReadConditions(request, reply, null) ? undefined : result;
   }
-  if ('page' in representation) {
-    return sendPage(result as Page<object>, representation.page.single, request, reply);
+  const body =
+    'page' in representation
+      ? representPage(result as Page<object>, representation.page.single, request, reply)
+      : representResource(result as { id: number }, representation.resource, request, reply);
+  if (body !== undefined) {
+    void reply.type(JSON_TYPE);
   }
-  const resource = result as { id: number };
+  return body;
+}
+
+function representResource(
+  resource: { id: number },
+  { asRead }: ResourceOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): ResponseBody {
   if (reply.statusCode === 201) {
     void reply.header('Location', locationOf(resource, request));
   }
-  const { asRead } = representation.resource;
-  return sendResource(resource, asRead?.(resource as never) ?? resource, request, reply);
+  return representTagged(resource, asRead?.(resource as never) ?? resource, request, reply);
 }
 
-function sendResource(
-  resource: object,
+/** @param tagged the value whose ETag the response has */
+function representTagged(
+  value: object,
   tagged: object,
   request: FastifyRequest,
   reply: FastifyReply,
 ): ResponseBody {
-  const body = JSON.stringify(resource);
-  const tag = entityTag(tagged === resource ? body : JSON.stringify(tagged));
-  const notModified = answersNotModified(request, reply, tag);
+  const body = JSON.stringify(value);
+  const tag = entityTag(tagged === value ? body : JSON.stringify(tagged));
+  const isNotModified = applyReadConditions(request, reply, tag);
   void reply.header('ETag', tag);
-  return notModified ? undefined : asJson(body, reply);
+  return isNotModified ? undefined : body;
 }
 
-function sendPage(
+function representPage(
   page: Page<object>,
   single: string | undefined,
   request: FastifyRequest,
@@ -72,13 +90,13 @@ function sendPage(
 ): ResponseBody {
   const { entries, cursor } = page;
   if (single !== undefined && entries.length === 1 && asksForOne(request.query as object, single)) {
-    return sendResource(entries, entries[0]!, request, reply);
+    return representTagged(entries, entries[0]!, request, reply);
   }
-  const notModified = answersNotModified(request, reply, null);
+  const isNotModified = applyReadConditions(request, reply, null);
   if (cursor !== null) {
     void reply.header('Link', nextLink(request, cursor));
   }
-  return notModified ? undefined : asJson(bodyOf(page), reply);
+  return isNotModified ? undefined : bodyOf(page);
 }
 
 function asksForOne(query: object, parameter: string): boolean {
@@ -99,11 +117,6 @@ function bodyOf(page: Page<object>): string | Buffer {
     body = text.length > LONG_BODY ? Buffer.from(text) : text;
     pageBodies.set(page, body);
   }
-  return body;
-}
-
-function asJson(body: string | Buffer, reply: FastifyReply): string | Buffer {
-  void reply.type(JSON_TYPE);
   return body;
 }
 

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject, SwaggerCustomOptions } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import { answersNotModified } from '#libs/http';
+import { applyReadConditions } from '#libs/http';
 import { buildDocument, documentText } from './build-document';
 import { GUIDES, type Guide, INDEX_PATH, guidePath, markdownPath, readGuides } from './guides';
 import {
@@ -48,16 +48,16 @@ export function serveDocument(app: NestFastifyApplication): void {
 /** Answers `/`: redirects browsers to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
   fastify.get('/', PAGE, (request, reply) => {
-    const isPage = wantsPage(request);
-    const isNotModified = !isPage && answersNotModified(request, reply, null);
     const at = (path: string) => request.prefix + path;
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
     const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
-    void reply.headers({ Vary: 'Origin, Accept', Link: link });
-    if (isPage) {
-      return reply.redirect(places.docs);
+    const headers = { Vary: 'Origin, Accept', Link: link };
+    if (wantsPage(request)) {
+      return reply.headers(headers).redirect(places.docs);
     }
-    return reply.send(isNotModified ? undefined : { name: info.title, version: info.version, ...places });
+    const isNotModified = applyReadConditions(request, reply, null);
+    const body = isNotModified ? undefined : { name: info.title, version: info.version, ...places };
+    return reply.headers(headers).send(body);
   });
 }
 

@@ -5,7 +5,7 @@ import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { JSON_TYPE, answersNotModified, entityTag } from '#libs/http';
+import { JSON_TYPE, applyReadConditions, entityTag } from '#libs/http';
 import { byteLengthOf, compressPart, gzipFile, storedBlock } from './gzip-parts';
 
 /**
@@ -169,7 +169,7 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     const encoding = (BROTLI.test(accepted) && forms.br && 'br') || (GZIP.test(accepted) && 'gzip') || '';
     const pieces = forms[encoding || 'identity']!;
     const tag = entityTag(`${digest} ${encoding} ${address}`);
-    const isNotModified = answersNotModified(request, reply, tag);
+    const isNotModified = applyReadConditions(request, reply, tag);
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
     void reply.headers({
       ETag: tag,
