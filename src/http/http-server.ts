@@ -86,7 +86,7 @@ export function configureHttp(app: NestFastifyApplication, settings: Settings): 
     },
   });
   acceptJson(fastify);
-  watchRoutes(fastify);
+  prepareRoutes(fastify);
   // Set the common headers with `setOnRequestHook`, because Nest's own hooks may send a response before hooks of
   // Fastify run.
   adapter.setOnRequestHook((request, reply, done) => {
@@ -130,7 +130,11 @@ declare module 'fastify' {
   }
 }
 
-function watchRoutes(fastify: FastifyInstance): void {
+/**
+ * Prepares each route when the route is registered. Throws an error if the route has no access rule, and collects the
+ * paths for `publicPaths` and for `similarOperation`.
+ */
+function prepareRoutes(fastify: FastifyInstance): void {
   fastify.decorate('publicPaths', new Set<string>());
   const similar = new SimilarOperations();
   fastify.addHook('onRoute', (route) => {
