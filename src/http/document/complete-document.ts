@@ -98,6 +98,13 @@ function completeResponses(operation: NotedOperation, method: string, components
   }
 }
 
+/**
+ * Returns the errors that an operation can return, in the order of their statuses. Four places decide:
+ * - `Operation` lists the errors of the operation itself. For a page or a deprecated operation, it adds an error.
+ * - Other decorators add errors with `Documented({ errors })`, for example `ScopeByMethod` and `SendsCommands`.
+ * - `defineError` with `commonTo` adds the error to all operations, or to all operations other than GET.
+ * - `Documented({ excludedErrors })`, for example of `CountedOnlyWithoutKey`, leaves errors out.
+ */
 function possibleErrors(operation: NotedOperation, method: string): ErrorDefinition[] {
   const excluded = noted(operation, 'excludedErrors').map(({ definition }) => definition);
   const others = errorCatalogue().filter(
