@@ -21,14 +21,19 @@ import { SeedService } from './store/seed';
 
 /**
  * The stages of every request, in this order. A request without a route or with an unreadable body skips the other
- * stages and goes straight to `ErrorFilter`.
+ * stages and goes straight to `ErrorFilter`. "The path of one request" in docs/development/architecture.md describes
+ * all stages.
  */
 const PIPELINE = [
+  // Before the guards, `configureHttp` refuses malformed requests (400) and answers CORS preflights (204). Then Fastify
+  // finds the route (404, 405) and parses the body (400, 413, 415).
   { provide: APP_GUARD, useExisting: PlanThrottlerGuard }, // refuses banned keys (403) and requests over a limit (429)
   { provide: APP_GUARD, useExisting: ApiKeyGuard }, // checks the key (401) and its scope (403)
   { provide: APP_GUARD, useExisting: SunsetGuard }, // ends deprecated operations after their sunset (410)
   { provide: APP_GUARD, useClass: InputGuard }, // refuses unknown query parameters and unexpected bodies (400)
   { provide: APP_INTERCEPTOR, useClass: ResponseInterceptor }, // sets header fields, and responds 304 if the ETag matches
+  // Here `IdempotencyInterceptor`, which `@SendsCommands` adds to each POST, sends the stored response of an
+  // `Idempotency-Key`, or refuses the key (409, 422).
   { provide: APP_PIPE, useClass: RequestValidationPipe }, // refuses invalid values (400)
   { provide: APP_FILTER, useClass: ErrorFilter }, // turns every failure into an error response
 ];
