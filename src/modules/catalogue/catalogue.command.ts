@@ -78,7 +78,7 @@ export class ImportCommand extends StoreCommand {
 
   private importFrom(
     file: string,
-    { from: fromLine, check: checkOnly, yes, run }: ImportCommandOptions,
+    { from: fromLine, check: checkOnly, yes, run: runId }: ImportCommandOptions,
   ): Promise<ImportOutcome> {
     return interruptible((signal) =>
       withProgress('Importing', 'lines', (bar) => {
@@ -88,7 +88,7 @@ export class ImportCommand extends StoreCommand {
         });
         return this.catalogue.importFrom(source, {
           fromLine,
-          run,
+          runId,
           checkOnly,
           signal,
           onLines: (count) => bar.update({ count }),
@@ -121,7 +121,7 @@ function badLinesOf({ badLines, isNdjson, problems }: ImportOutcome): Failure {
 
 const NOTHING = 'Nothing was imported.';
 
-function howToContinue(file: string, { created, nextLine, unknownTo, run }: ImportOutcome): string {
+function howToContinue(file: string, { created, nextLine, unknownTo, runId }: ImportOutcome): string {
   if (created.categories + created.pets === 0 && unknownTo === undefined) {
     return NOTHING;
   }
@@ -130,7 +130,7 @@ function howToContinue(file: string, { created, nextLine, unknownTo, run }: Impo
       ? ['', '']
       : [
           ` Lines ${nextLine} to ${unknownTo} may be in the store already; within 24 hours, --run writes none of these lines twice.`,
-          ` --run ${run}`,
+          ` --run ${runId}`,
         ];
   return `Imported ${inWords(created)}.${unknown} To go on: ${PETSTORE} import ${shellWord(file)} --from ${nextLine}${continued}`;
 }

@@ -13,7 +13,14 @@ import {
   IdempotencyKeyReusedError,
   IdempotentRequest,
 } from '../writes';
-import { type CatalogueCounts, type CatalogueLine, lineOf, parseObject } from './catalogue-format';
+import {
+  type CatalogueCounts,
+  type CatalogueLine,
+  type CategoryLine,
+  type PetLine,
+  lineOf,
+  parseObject,
+} from './catalogue-format';
 
 /** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */
 const GROUP_LINES = 150;
@@ -39,7 +46,7 @@ export interface ImportOptions {
    * category of a line in the last 24 hours, the line is skipped. Older lines are created again, because the store forgets
    * which lines it has created.
    */
-  run?: string;
+  runId?: string;
   checkOnly?: boolean;
   signal?: AbortSignal;
   /**
@@ -61,7 +68,7 @@ export interface ImportOutcome {
    * A random id of the import. The id is part of each line's idempotency key, so that a line that is sent twice is
    * created once.
    */
-  run: string;
+  runId: string;
   /**
    * Set only if the database failed. In this case, it is not known whether the lines from `nextLine` to `unknownTo`
    * were created.
@@ -77,14 +84,14 @@ export interface ImportOutcome {
 @Injectable()
 export class ImportCatalogue {
   constructor(
-    readonly database: Database,
-    readonly categories: CategoriesService,
-    readonly pets: PetsService,
+    private readonly database: Database,
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
     private readonly trail: AuditTrail,
   ) {}
 
   async importFrom(source: AsyncIterable<Buffer>, options: ImportOptions = {}): Promise<ImportOutcome> {
-    const run = new ImportRun(this, options);
+    const run = new ImportRun(this.database, this.categories, this.pets, options);
     const { outcome } = run;
     try {
       await run.importLines(source);
@@ -106,7 +113,9 @@ export class ImportCatalogue {
   }
 }
 
-type NumberedLine = CatalogueLine & { number: number };
+type NumberedCategory = CategoryLine & { number: number };
+type NumberedPet = PetLine & { number: number };
+type NumberedLine = NumberedCategory | NumberedPet;
 
 interface NamedCategory {
   name: string;
@@ -123,16 +132,12 @@ function ambiguousNameMessage(line: number, name: string, count: number): string
   );
 }
 
+/** Stands for the id of a category that a check of a file (`checkOnly`) does not create. */
+const NOT_CREATED = 0;
+
 class ImportRun {
-  private readonly fromLine = this.options.fromLine ?? 1;
-  readonly outcome: ImportOutcome = {
-    created: { categories: 0, pets: 0 },
-    nextLine: this.fromLine,
-    badLines: 0,
-    problems: [],
-    isNdjson: false,
-    run: this.options.run ?? randomUUID(),
-  };
+  readonly outcome: ImportOutcome;
+  private readonly fromLine: number;
   /** Maps ids of categories in the file to ids in the store, or to undefined until a category is created or found. */
   private readonly categoryIds = new Map<number, number | undefined>();
   private readonly createdIds = new Set<number>();
@@ -140,23 +145,32 @@ class ImportRun {
   /**
    * Asks the operator before the import creates categories with names that the store already has. Undefined if the
    * import only checks the file (`checkOnly`) and creates nothing. Also undefined if the import continues an
-   * interrupted import (`run`), which may have created these categories itself.
+   * interrupted import (`runId`), which may have created these categories itself.
    */
-  private askOnce =
-    this.options.checkOnly || this.options.run !== undefined ? undefined : this.options.onRepeated;
+  private askOnce: ImportOptions['onRepeated'];
 
   constructor(
-    private readonly services: ImportCatalogue,
+    private readonly database: Database,
+    private readonly categories: CategoriesService,
+    private readonly pets: PetsService,
     private readonly options: ImportOptions,
-  ) {}
+  ) {
+    const { fromLine = 1, runId, checkOnly, onRepeated } = options;
+    this.fromLine = fromLine;
+    this.askOnce = checkOnly || runId !== undefined ? undefined : onRepeated;
+    this.outcome = {
+      created: { categories: 0, pets: 0 },
+      nextLine: fromLine,
+      badLines: 0,
+      problems: [],
+      isNdjson: false,
+      runId: runId ?? randomUUID(),
+    };
+  }
 
   async importLines(source: AsyncIterable<Buffer>): Promise<void> {
-    const { run } = this.options;
-    const { database } = this.services;
-    const created = { text: ANY_RESPONSE, values: [this.nameOf('')] };
-    if (run !== undefined && (await database.query(created)).length === 0) {
-      const message = `The store has no line of import ${run} from the last 24 hours. To begin a new import, leave out --run.`;
-      throw new OperatorError(message, 'unknown_run');
+    if (this.options.runId !== undefined) {
+      await this.assertRunIsKnown();
     }
     let number = 0;
     let group: NumberedLine[] = [];
@@ -180,6 +194,14 @@ class ImportRun {
     if (this.fromLine > number + 1) {
       const message = `The file has ${number} lines, and none from ${this.fromLine} on.`;
       throw new OperatorError(message, 'no_such_line');
+    }
+  }
+
+  private async assertRunIsKnown(): Promise<void> {
+    const responses = await this.database.query({ text: ANY_RESPONSE, values: [this.nameOf('')] });
+    if (responses.length === 0) {
+      const message = `The store has no line of import ${this.outcome.runId} from the last 24 hours. To begin a new import, leave out --run.`;
+      throw new OperatorError(message, 'unknown_run');
     }
   }
 
@@ -230,48 +252,56 @@ class ImportRun {
     }
   }
 
+  /** Imports a group of lines, which are either all categories or all pets. */
   private async importGroup(group: NumberedLine[]): Promise<void> {
-    const lines = await this.linesToCreate(group);
+    const categories = group.filter((line) => line.kind === 'category');
+    const earlier = categories.filter(({ number }) => number < this.fromLine);
+    await this.findEarlierCategories(earlier);
+    await this.confirmRepeatedNames(categories.slice(earlier.length));
     const since = performance.now();
-    await this.createAll(lines);
+    await this.createAll(group.slice(earlier.length));
     this.outcome.nextLine = Math.max(this.outcome.nextLine, (group.at(-1)?.number ?? 0) + 1);
     // Pause for as long as the group took, so that the import uses at most half of the database's time.
     await pause(performance.now() - since, undefined, { signal: this.options.signal });
   }
 
   /**
-   * Returns the lines of the group that have to be created. If the import starts at a later line (`fromLine`), the group
-   * also has the categories of the lines before, because pets refer to these categories. An interrupted import has created
-   * these categories, so this method finds their ids in the store and leaves them out.
+   * Finds the ids of the categories in lines before `fromLine`, because later pets refer to these categories. An
+   * interrupted import has created these categories.
    */
-  private async linesToCreate(group: NumberedLine[]): Promise<NumberedLine[]> {
-    const categories = group.filter((line) => line.kind === 'category');
-    if (categories.length === 0) {
-      return group;
-    }
-    const known = await this.idsInStore(categories.map(({ name }) => name));
-    const earlier = categories.filter(({ number }) => number < this.fromLine);
+  private async findEarlierCategories(earlier: NumberedCategory[]): Promise<void> {
+    const inStore = await this.categoriesInStore(earlier);
     for (const { id, name, number } of earlier) {
-      const { id: idInStore, count = 0 } = known.get(name) ?? {};
+      const { id: idInStore, count = 0 } = inStore.get(name) ?? {};
       if (count > 1 || this.earlierNames.has(name)) {
         throw new OperatorError(ambiguousNameMessage(number, name, count), 'ambiguous_category');
       }
       this.earlierNames.add(name);
       this.categoryIds.set(id, idInStore);
     }
-    const others = categories.slice(earlier.length);
-    const [example, ...more] = others.filter(({ name }) => known.has(name));
+  }
+
+  /** Asks the operator, once, if the import would create categories with names that the store already has. */
+  private async confirmRepeatedNames(categories: NumberedCategory[]): Promise<void> {
+    const inStore = await this.categoriesInStore(categories);
+    const [example, ...more] = categories.filter(({ name }) => inStore.has(name));
     if (example !== undefined) {
       await this.askOnce?.(more.length + 1, example.name);
       this.askOnce = undefined;
     }
-    return others;
   }
 
-  /** Finds the newest category with each name in the store. Ignores categories that this import has created. */
-  private async idsInStore(names: string[]): Promise<Map<string, NamedCategory>> {
-    const statement = { text: CATEGORIES_BY_NAME, values: [[...new Set(names)]] };
-    const rows = await this.services.database.query<NamedCategory>(statement);
+  /**
+   * Finds the newest category in the store with the name of each of these categories. Ignores categories that this import
+   * has created.
+   */
+  private async categoriesInStore(categories: NumberedCategory[]): Promise<Map<string, NamedCategory>> {
+    if (categories.length === 0) {
+      return new Map();
+    }
+    const names = new Set(categories.map(({ name }) => name));
+    const statement = { text: CATEGORIES_BY_NAME, values: [[...names]] };
+    const rows = await this.database.query<NamedCategory>(statement);
     return new Map(rows.filter(({ id }) => !this.createdIds.has(id)).map((row) => [row.name, row]));
   }
 
@@ -294,7 +324,7 @@ class ImportRun {
 
   private problemOf({ kind }: NumberedLine, error: Error): string {
     return error instanceof IdempotencyKeyReusedError
-      ? `has changed since import ${this.outcome.run} handled this line. Change the ${kind} in the store, or import the line without --run.`
+      ? `has changed since import ${this.outcome.runId} handled this line. Change the ${kind} in the store, or import the line without --run.`
       : error.message;
   }
 
@@ -321,7 +351,7 @@ class ImportRun {
    * space, and the line's idempotency key, which contains the id of the import and the number of the line.
    */
   private nameOf(line: string): string {
-    return `${SERVICE_CALLER_ID} ${this.outcome.run} ${line}`;
+    return `${SERVICE_CALLER_ID} ${this.outcome.runId} ${line}`;
   }
 
   /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
@@ -332,27 +362,35 @@ class ImportRun {
   }
 
   private async create(line: NumberedLine): Promise<void> {
-    const { categories, pets } = this.services;
     const { checkOnly } = this.options;
     if (line.kind === 'category') {
-      const { kind: _kind, number: _number, id: idInFile, ...body } = line;
-      const { id } = checkOnly ? { id: 0 } : await categories.create(body, this.sourceOf(line));
-      this.categoryIds.set(idInFile, id);
-      this.createdIds.add(id);
+      this.categoryIds.set(line.id, checkOnly ? NOT_CREATED : await this.createCategory(line));
       this.outcome.created.categories += 1;
       return;
     }
-    const { kind: _kind, number: _number, id: _id, quantity, ...body } = line;
-    const categoryId = this.categoryIds.get(body.categoryId);
+    const categoryId = this.categoryIds.get(line.categoryId);
     if (categoryId === undefined) {
-      throw new UnknownCategoryError(body.categoryId);
+      throw new UnknownCategoryError(line.categoryId);
     }
-    // A new pet without stock is `sold`, not `available`.
-    const held = quantity === 0 ? { status: 'sold' as const } : {};
     if (!checkOnly) {
-      await pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
+      await this.createPet(line, categoryId);
     }
     this.outcome.created.pets += 1;
+  }
+
+  /** Creates a category, and returns its id in the store. */
+  private async createCategory(line: NumberedCategory): Promise<number> {
+    const { kind: _kind, number: _number, id: _id, ...body } = line;
+    const { id } = await this.categories.create(body, this.sourceOf(line));
+    this.createdIds.add(id);
+    return id;
+  }
+
+  private async createPet(line: NumberedPet, categoryId: number): Promise<void> {
+    const { kind: _kind, number: _number, id: _id, quantity, ...body } = line;
+    // A new pet without stock is `sold`, not `available`.
+    const held = quantity === 0 ? { status: 'sold' as const } : {};
+    await this.pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
   }
 }
 

@@ -180,12 +180,12 @@ describe('an import that goes on', () => {
       aCategory(2),
       aPetLine('Tom', 2),
     );
-    const { run } = await load(file.slice(0, file.indexOf('{"kind":"category","id":2')));
+    const { runId } = await load(file.slice(0, file.indexOf('{"kind":"category","id":2')));
     const onRepeated = () => Promise.reject(new Error('asked'));
     for (const fromLine of [1, 3, 4]) {
-      expect((await load(file, { fromLine, run, onRepeated })).error).toBeUndefined();
+      expect((await load(file, { fromLine, runId, onRepeated })).error).toBeUndefined();
     }
-    const unknown = await load(file, { run: run.replace(/.$/, 'x') });
+    const unknown = await load(file, { runId: runId.replace(/.$/, 'x') });
     expect(unknown.error).toMatchObject({
       code: 'unknown_run',
       message: expect.stringMatching(
@@ -196,18 +196,18 @@ describe('an import that goes on', () => {
   });
 
   it('reports a line that was changed after the import before had created it, and leaves the store as it is', async () => {
-    const { run } = await load(aFile(aCategory(1, 'Dogs'), aPetLine('Rex', 1)));
+    const { runId } = await load(aFile(aCategory(1, 'Dogs'), aPetLine('Rex', 1)));
     const changed = async (...lines: object[]) => {
-      const { problems, error } = await load(aFile(...lines), { run });
+      const { problems, error } = await load(aFile(...lines), { runId });
       expect(error).toBeUndefined();
       return problems.map(({ line, problem }) => `line ${line}: ${problem}`);
     };
     const message = (line: number, kind: string) =>
-      `line ${line}: has changed since import ${run} handled this line. Change the ${kind} in the store, or import the line without --run.`;
+      `line ${line}: has changed since import ${runId} handled this line. Change the ${kind} in the store, or import the line without --run.`;
     expect(await changed(aCategory(1, 'Dogs'), aPetLine('Max', 1))).toEqual([message(2, 'pet')]);
     expect(await changed(aCategory(1, 'Cats'), aPetLine('Rex', 1))).toContain(message(1, 'category'));
     const spaced = aFile(aCategory(1, 'Dogs'), aPetLine('Rex', 1)).replaceAll(',', ', ');
-    expect((await load(spaced, { run })).problems).toEqual([]);
+    expect((await load(spaced, { runId })).problems).toEqual([]);
     expect((await exported()).map(({ name }) => name)).toEqual(['Dogs', 'Rex']);
   });
 
