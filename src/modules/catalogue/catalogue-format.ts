@@ -46,9 +46,34 @@ export function exampleLines(): string[] {
   return [category, pet].map((line) => JSON.stringify(line));
 }
 
-/** Parses a line as strictly as the body of a request. @throws ApiError if the line is not a JSON object */
-export function parseObject(bytes: Buffer): object {
-  const line = parseJson(bytes);
+/** Maximum number of bytes of a line, the same as for the body of a request. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+/**
+ * Splits a file into lines, in which each character is a byte (`latin1`). If a line is too long, the rest of the line is
+ * dropped, so that a long line does not fill the memory.
+ */
+export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of source) {
+    const lines = (rest + chunk.toString('latin1')).split('\n');
+    rest = lines.pop()!.slice(0, MAX_LINE_BYTES + 1);
+    yield* lines;
+  }
+  if (rest !== '') {
+    yield rest;
+  }
+}
+
+/**
+ * Parses a line of `linesOf` as strictly as the body of a request.
+ * @throws ApiError if the line is too long, or is not a JSON object
+ */
+export function parseObject(text: string): object {
+  if (text.length > MAX_LINE_BYTES) {
+    throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
+  }
+  const line = parseJson(Buffer.from(text, 'latin1'));
   if (typeof line !== 'object' || line === null || Array.isArray(line)) {
     throw new ValidationFailedError('must be a JSON object.');
   }

@@ -19,13 +19,12 @@ import {
   type CategoryLine,
   type PetLine,
   lineOf,
+  linesOf,
   parseObject,
 } from './catalogue-format';
 
 /** Maximum number of lines that are sent to the store together, as many as one transaction takes (`MAX_COMMANDS`). */
 const GROUP_LINES = 150;
-/** Maximum number of bytes of a line, the same as for the body of a request. */
-const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
@@ -227,10 +226,7 @@ class ImportRun {
   }
 
   private checked(text: string): CatalogueLine {
-    if (text.length > MAX_LINE_BYTES) {
-      throw new ValidationFailedError(`must be at most ${MAX_LINE_BYTES} bytes long.`);
-    }
-    const object = parseObject(Buffer.from(text, 'latin1'));
+    const object = parseObject(text);
     this.outcome.isNdjson = true;
     const line = lineOf(object);
     if (line.kind === 'pet' && !this.categoryIds.has(line.categoryId)) {
@@ -391,21 +387,5 @@ class ImportRun {
     // A new pet without stock is `sold`, not `available`.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     await this.pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
-  }
-}
-
-/**
- * Splits a file into lines. If a line is too long, the rest of the line is dropped, so that a long line does not fill
- * the memory.
- */
-async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const chunk of source) {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop()!.slice(0, MAX_LINE_BYTES + 1);
-    yield* lines;
-  }
-  if (rest !== '') {
-    yield rest;
   }
 }

@@ -7,7 +7,7 @@ const pet = { kind: 'pet', name: 'Rex', categoryId: 3, status: 'available', quan
 /** The record of a line, or the reason why it is refused. */
 function readText(text: string) {
   try {
-    return { record: lineOf(parseObject(Buffer.from(text))) };
+    return { record: lineOf(parseObject(Buffer.from(text).toString('latin1'))) };
   } catch (error) {
     if (error instanceof ApiError) return { problem: error.message };
     throw error;
