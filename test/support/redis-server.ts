@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { beforeTests } from './before-tests';
 import { within } from './eventually';
 import { freePort } from './ports';
 
@@ -71,8 +72,8 @@ export class RedisServer {
 
 /** A Redis for all tests of the file: started before them, stopped after them. */
 export function useRedis(): RedisServer {
-  const redis = {} as RedisServer;
-  beforeAll(async () => void Object.setPrototypeOf(redis, await RedisServer.start()));
-  afterAll(() => redis.close());
-  return redis;
+  return beforeTests(
+    () => RedisServer.start(),
+    (redis) => redis.close(),
+  );
 }

@@ -39,23 +39,28 @@ export interface KeyOptions {
   expiresAt?: Date;
 }
 
+type ServiceParts = Pick<
+  TestService,
+  'app' | 'clock' | 'database' | 'ownsDatabase' | 'log' | 'connections' | 'metrics'
+>;
+
 /** A running service with a database of its own and a clock that the test moves. */
 export class TestService {
+  readonly app!: NestFastifyApplication;
+  readonly clock!: ManualClock;
+  readonly database!: TestDatabase;
+  /** True if the service drops its database when it closes. */
+  readonly ownsDatabase!: boolean;
+  readonly log!: WatchedLog;
+  readonly connections!: Connections;
+  readonly metrics!: Registry | null;
   readonly document: OpenAPIObject;
   readonly contract: DocumentContract;
   /** Counted over all services, because services that share a database need different names for their clients. */
   private static clients = 0;
 
-  constructor(
-    readonly app: NestFastifyApplication,
-    readonly clock: ManualClock,
-    readonly database: TestDatabase,
-    private readonly ownsDatabase: boolean,
-    documentText: string,
-    readonly log: WatchedLog,
-    readonly connections: Connections,
-    readonly metrics: Registry | null,
-  ) {
+  constructor(parts: ServiceParts, documentText: string) {
+    Object.assign(this, parts);
     this.document = JSON.parse(documentText) as OpenAPIObject;
     this.contract = DocumentContract.forDocument(documentText);
   }
@@ -144,5 +149,5 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const port = (app.getHttpServer() as { address(): AddressInfo }).address().port;
   const answer = await within('the OpenAPI document', fetch(`http://127.0.0.1:${port}/openapi.json`));
   const document = await answer.text();
-  return new TestService(app, clock, database, ownsDatabase, document, log, connections, metrics);
+  return new TestService({ app, clock, database, ownsDatabase, log, connections, metrics }, document);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
 import { digestOf, newApiKey } from '../../src/modules/auth/api-key';
+import { beforeTests } from './before-tests';
 import { query } from './query';
 
 export interface TestDatabase {
@@ -40,10 +41,10 @@ export async function createTestDatabase(template = 'template', locale = ''): Pr
 
 /** A database for all tests of the file, or of the `describe`, that calls this: created before them, dropped after them. */
 export function useDatabase(template?: string, locale?: string): TestDatabase {
-  const database = {} as TestDatabase;
-  beforeAll(async () => void Object.assign(database, await createTestDatabase(template, locale)));
-  afterAll(() => database.drop());
-  return database;
+  return beforeTests(
+    () => createTestDatabase(template, locale),
+    (database) => database.drop(),
+  );
 }
 
 /** Databases for tests of the file, or of the `describe`, that calls this, created when a test asks for them and dropped at the end. */

@@ -58,8 +58,11 @@ export async function commandJson<Printed>(args: string[], environment: Environm
 /** A database for all tests of the file, and functions that run commands with this database. */
 export function useCommandLine() {
   const database = useDatabase();
-  const environment = {} as { DATABASE_URL: string };
-  beforeAll(() => void (environment.DATABASE_URL = database.url));
+  const environment = {
+    get DATABASE_URL() {
+      return database.url;
+    },
+  };
   return {
     database,
     environment,
