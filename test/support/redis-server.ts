@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +5,11 @@ import { Redis } from 'ioredis';
 import { beforeTests } from './before-tests';
 import { within } from './eventually';
 import { freePort } from './ports';
+import { SpawnedProcess } from './spawned-process';
 
 /** A real Redis on a port of its own, which a test may stop, pause and start again. */
 export class RedisServer {
-  private process: ChildProcess | null = null;
+  private process: SpawnedProcess | null = null;
 
   private constructor(
     readonly port: number,
@@ -32,8 +31,7 @@ export class RedisServer {
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
     const inMemory = ['--save', '', '--appendonly', 'no'];
-    const child = spawn('redis-server', [...options, ...inMemory, ...this.moreOptions], { stdio: 'ignore' });
-    this.process = child;
+    this.process = new SpawnedProcess(['redis-server', ...options, ...inMemory, ...this.moreOptions]);
     const redis = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     await within(`Redis at ${this.url}`, redis.ping()).finally(() => redis.disconnect());
@@ -47,21 +45,18 @@ export class RedisServer {
 
   /** Stops the process, so that the server does not answer, but its connections stay. */
   pause(): void {
-    this.process?.kill('SIGSTOP');
+    this.process?.child.kill('SIGSTOP');
   }
 
   resume(): void {
-    this.process?.kill('SIGCONT');
+    this.process?.child.kill('SIGCONT');
   }
 
   /** Ends the server, whose data is lost. */
   async stop(): Promise<void> {
-    const child = this.process;
+    const { process } = this;
     this.process = null;
-    if (child?.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await within('the end of Redis', once(child, 'exit'));
-    }
+    await process?.end('SIGKILL');
   }
 
   async close(): Promise<void> {

@@ -184,8 +184,8 @@ describe('petstore webhooks listen', () => {
     await until(() =>
       /→ The connection failed: 127\.0\.0\.1 refused the connection\. \(\d+ ms\)\n$/.test(forwarding.stdout),
     );
-    expect(await forwarding.end('SIGINT')).toMatchObject({ code: 0 });
-    expect(await printing.end('SIGTERM')).toMatchObject({ code: 143 });
+    expect(await forwarding.outcome('SIGINT')).toMatchObject({ code: 0 });
+    expect(await printing.outcome('SIGTERM')).toMatchObject({ code: 143 });
   });
 
   it('goes on where it was, with one line, through restarts, limits and lost events', async () => {
@@ -204,7 +204,7 @@ describe('petstore webhooks listen', () => {
     await until(() => server.requests.length === 6);
     const cursors = server.requests.map(({ url }) => /cursor=(\w+)/.exec(url!)![1]);
     expect(cursors).toEqual(['now', '1', '1', '1', '2', '3']);
-    const { stderr } = await listener.end('SIGINT');
+    const { stderr } = await listener.outcome('SIGINT');
     expect(stderr.match(/^petstore: .*/gm)).toEqual([
       'petstore: the service does not answer; trying again.',
       'petstore: the service has lost events. Events of the last minute before may be printed again.',
@@ -236,7 +236,7 @@ it('events --follow ends at Ctrl-C while it is still reading many new events', a
   output.once('data', () => output.pause());
   await add(EVENTS);
   await until(() => follower.stdout !== before);
-  const ending = follower.end('SIGINT');
+  const ending = follower.outcome('SIGINT');
   output.resume();
   const { code, stdout, stderr } = await ending;
   expect({ code, stderr }).toEqual({ code: 0, stderr: 'Waiting for new events until Ctrl-C.\n' });

@@ -87,7 +87,7 @@ describe('import', () => {
     const lines = Array.from({ length: 20_000 }, (_none, n) => `${JSON.stringify(aPet(`Pet ${n}`))}\n`);
     running.child.stdin.write(lines.join(''));
     await until(async () => (await pets()) > before);
-    const { code, stdout, stderr } = await running.end('SIGINT');
+    const { code, stdout, stderr } = await running.outcome('SIGINT');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     const imported = (await pets()) - before;
     const summary = `Imported 1 category and ${imported.toLocaleString('en-US')} pets\\. To go on: .* import - --from ${imported + 2}`;
@@ -153,18 +153,18 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
     ...{ id: index + 1, description },
   }));
   const file = write('large.ndjson', ...lines);
-  expect(await command(['import', file, '--json'], inLittleMemory).end()).toMatchObject({
+  expect(await command(['import', file, '--json'], inLittleMemory).outcome()).toMatchObject({
     code: 0,
     stdout: `{"categories":${CATEGORIES},"pets":0}\n`,
   });
 
-  const exporting = command(['export', 'whole.ndjson'], inLittleMemory).end();
+  const exporting = command(['export', 'whole.ndjson'], inLittleMemory).outcome();
   const written = () => readdirSync(folder).filter((entry) => entry.startsWith('half.ndjson'));
   // An export reads the stock after the categories, so it cannot end while this table is locked.
   const { ending } = await whileHeld(large.pool, 'LOCK TABLE inventory', async () => {
     const interrupted = command(['export', 'half.ndjson']);
     await until(() => written().length > 0 && statSync(path(written()[0]!)).size > 0);
-    return { ending: interrupted.end('SIGINT') };
+    return { ending: interrupted.outcome('SIGINT') };
   });
   expect(await ending).toEqual({
     ...{ code: 130, stdout: '', stderr: 'petstore: interrupted; half.ndjson was not written.\n' },

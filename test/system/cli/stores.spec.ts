@@ -10,7 +10,7 @@ import { lockWaits, whileHeld } from '../../support/disturbances';
 import { commandJson, runCommand } from './support/use-command-line';
 
 const processes = new ServiceProcesses();
-const path = (...names: string[]) => processes.path(...names);
+const path = (...names: string[]) => processes.folder.path(...names);
 let redis: RedisServer | undefined;
 
 afterAll(async () => {
@@ -271,9 +271,9 @@ describe('a store on a server', () => {
     await whileHeld(full.pool, 'LOCK TABLE webhooks', async () => {
       const killed = new RunningCommand(['db', 'copy', '--to', path('one')], environment);
       await until(async () => (await lockWaits(full.pool)) === 1);
-      expect(await killed.end('SIGKILL')).toMatchObject({ code: null, stdout: '' });
+      expect(await killed.outcome('SIGKILL')).toMatchObject({ code: null, stdout: '' });
     });
-    const left = readdirSync(processes.root).filter((name) => name.startsWith('one'));
+    const left = readdirSync(processes.folder.root).filter((name) => name.startsWith('one'));
     expect(left).toEqual([expect.stringMatching(/^one\.\w+\.partial$/)]);
   });
 

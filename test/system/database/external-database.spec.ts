@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn, execFileSync } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync, chownSync } from 'node:fs';
 import { join, dirname } from 'node:path';
 import { DataSource } from 'typeorm';
@@ -13,6 +12,7 @@ import { PGBOUNCER, findProgram, POSTGRESQL } from '../../support/programs';
 import { query } from '../../support/query';
 import { freePort } from '../../support/ports';
 import { useProcesses } from '../../support/service-process';
+import { SpawnedProcess } from '../../support/spawned-process';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { commandJson } from '../cli/support/use-command-line';
 
@@ -20,20 +20,10 @@ const { processes, database } = useProcesses('template1');
 /** PgBouncer and PostgreSQL refuse to run as root. */
 const NOBODY = process.getuid!() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-async function end(program: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  const ended = once(program, 'exit');
-  program.kill(signal);
-  await ended;
-}
-
-let pgbouncer: ChildProcess;
 /** A proxy with a TCP port for the PostgreSQL of the tests, because PgBouncer's user has no access to its Unix socket. */
 let way: TcpProxy;
 
-afterAll(async () => {
-  await end(pgbouncer, 'SIGKILL');
-  await way.close();
-});
+afterAll(() => way.close());
 
 /** Starts a real PgBouncer with the documented configuration. @returns the URL of the database behind it */
 async function startPgBouncer(): Promise<string> {
@@ -47,11 +37,11 @@ async function startPgBouncer(): Promise<string> {
     .replace('petstore = host=127.0.0.1 port=5432 dbname=petstore ', `${pathname.slice(1)} = ${target}`)
     .replace('6432', url.port)
     .replace(/auth_type = .+\nauth_file = .+/, 'auth_type = any');
-  const folder = processes.folder('pgbouncer');
+  const folder = processes.folder.make('pgbouncer');
   const file = join(folder, 'pgbouncer.ini');
   writeFileSync(file, configuration);
   letOthersRead(folder);
-  pgbouncer = spawn(findProgram(PGBOUNCER)!, [file], { ...NOBODY, stdio: 'ignore' });
+  processes.folder.add(new SpawnedProcess([findProgram(PGBOUNCER)!, file], NOBODY));
   await until(() => responds(url.href));
   return url.href;
 }
@@ -155,7 +145,7 @@ describe('With the tools of a server', () => {
   const bin = dirname(findProgram(POSTGRESQL)!);
   const folder = useFolder();
   const urlOf = (name: string) => `postgres://postgres@${encodeURIComponent(folder)}/${name}`;
-  let server: ChildProcess;
+  let server: SpawnedProcess;
 
   beforeAll(async () => {
     if (NOBODY.uid !== undefined) {
@@ -165,7 +155,7 @@ describe('With the tools of a server', () => {
     const data = join(folder, 'data');
     execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--no-sync'], options);
     const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'fsync=off'];
-    server = spawn(join(bin, 'postgres'), args, { ...options, stdio: 'ignore' });
+    server = new SpawnedProcess([join(bin, 'postgres'), ...args], options);
     await until(() => responds(urlOf('postgres')));
     await query(urlOf('postgres'), 'CREATE DATABASE petstore');
     await migrateToNewest(urlOf('petstore'), () => undefined);
@@ -177,7 +167,7 @@ describe('With the tools of a server', () => {
        INSERT INTO webhooks (client_id, url, secrets, created_at, enabled, since) VALUES (1, '', '', now(), true, 0)`,
     );
   });
-  afterAll(() => end(server, 'SIGINT'));
+  afterAll(() => server.end('SIGINT'));
 
   /** Runs a script with the tools of this server, as an operator would. */
   function shell(script: string): void {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { SeedService } from '../../../src/store/seed';
 import { listen } from '../../support/ports';
 import { read, useFolder } from '../../support/files';
 import { type Block, blocksOf, readGuide } from '../../support/guides';
+import { SpawnedProcess } from '../../support/spawned-process';
 import { useService } from '../../support/use-service';
 
 /** A command of a guide, with the output that the guide shows. */
@@ -56,17 +56,15 @@ const AS_IN_A_TEST = 'sleep() { command sleep 1; curl -s "$CLOCK/$1"; }\n';
 async function runGuide(steps: Step[], environment: Record<string, string>): Promise<string[]> {
   const script = steps.map(({ command }) => `${command}\nprintf '${END}'`).join('\n');
   const cwd = mkdtempSync(join(folder, 'guide-'));
-  const child = spawn('sh', ['-c', `${AS_IN_A_TEST}${script}`], {
+  const shell = new SpawnedProcess(['sh', '-c', `${AS_IN_A_TEST}${script}`], {
     cwd,
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 250_000,
     killSignal: 'SIGKILL',
   });
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  return printed.split(END);
+  shell.child.stdin.end();
+  await shell.ended;
+  return shell.stdout.split(END);
 }
 
 /** Stands in a guide for the rest of a line, or for a value that is different each time. */

@@ -1,5 +1,5 @@
 // Runs the programs that the guides show, as they are written there.
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -8,12 +8,13 @@ import { until } from '../../support/eventually';
 import { listen } from '../../support/ports';
 import { fileIn, readGuide } from '../../support/guides';
 import { findProgram } from '../../support/programs';
+import { SpawnedProcess } from '../../support/spawned-process';
 import { useStore } from '../../support/use-service';
 import { useFolder } from '../../support/files';
 
 const { service, arrange, caller } = useStore();
 const folder = useFolder();
-const running: ChildProcessWithoutNullStreams[] = [];
+const running: SpawnedProcess[] = [];
 
 beforeAll(() => {
   for (const name of ['follow.mjs', 'verify.mjs', 'verify.py', 'verify.go', 'receive.mjs']) {
@@ -22,17 +23,14 @@ beforeAll(() => {
   ['send.mjs', 'send.py'].forEach((name) => writeFileSync(join(folder, name), fileIn('idempotency', name)));
   Object.entries(CHECKS).forEach(([name, text]) => writeFileSync(join(folder, name), text));
 });
-afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
+afterEach(() => Promise.all(running.splice(0).map((program) => program.end('SIGKILL'))));
 
-/** Starts a program that does not end by itself. @returns the lines that it has printed so far */
-function start(args: string[], env: NodeJS.ProcessEnv): () => string[] {
-  const child = spawn(process.execPath, args, { cwd: folder, env: { PATH: process.env.PATH, ...env } });
-  running.push(child);
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  }
-  return () => printed.split('\n').slice(0, -1);
+/** Starts a program of a guide, which is ended after the test. */
+function start(args: string[], env: NodeJS.ProcessEnv): SpawnedProcess {
+  const options = { cwd: folder, env: { PATH: process.env.PATH, ...env } };
+  const program = new SpawnedProcess([process.execPath, ...args], options);
+  running.push(program);
+  return program;
 }
 
 /** A script after which a program skips and prints pauses of these lengths. Other timers, such as those of `fetch`, work as usual. */
@@ -43,15 +41,15 @@ const skipping = (...pausesMs: number[]) => `const later = setTimeout;
 describe('Following the feed', () => {
   it('prints every event, one after another, and waits for the next', async () => {
     const { key } = await service.issueKey({ plan: 'free' });
-    const lines = start(['follow.mjs'], { BASE: service.url, KEY: key });
+    const follower = start(['follow.mjs'], { BASE: service.url, KEY: key });
     // The program does not print when it has read the end of the feed, so the test creates pets until it prints one.
     await until(async () => {
       await arrange.pet();
-      return lines().some((line) => line.startsWith('pet.created'));
+      return follower.lines.some((line) => line.startsWith('pet.created'));
     });
     for (let round = 0; round < 3; round += 1) {
       const pet = await arrange.pet();
-      await until(() => lines().includes(`pet.created ${JSON.stringify(pet)}`));
+      await until(() => follower.lines.includes(`pet.created ${JSON.stringify(pet)}`));
     }
   });
 
@@ -77,8 +75,8 @@ describe('Following the feed', () => {
       response.writeHead(status, headers).end(JSON.stringify(body));
     });
     const BASE = `http://127.0.0.1:${await listen(server)}/shop`;
-    const lines = start(HURRIED_PROGRAM, { BASE, KEY: 'psk' });
-    await until(() => running[0]!.exitCode !== null);
+    const follower = start(HURRIED_PROGRAM, { BASE, KEY: 'psk' });
+    await follower.ended;
     server.close();
     const waiting = (cursor: string) => `/shop/events?cursor=${cursor}&wait=25`;
     expect(asked).toEqual([
@@ -87,12 +85,9 @@ describe('Following the feed', () => {
       '/shop/events?wait=25&cursor=b',
       waiting('b'),
     ]);
-    expect(lines().slice(0, 7)).toEqual([
-      ...[1, 5, 7, 120, 5].map((seconds) => `pause ${seconds}`),
-      'pet.created {}',
-      'Events are lost: compare what you have stored.',
-    ]);
-    expect(lines().join('\n')).toContain('validation_failed');
+    const pauses = [1, 5, 7, 120, 5].map((seconds) => `pause ${seconds}`);
+    expect(follower.lines).toEqual([...pauses, 'pet.created {}']);
+    expect(follower.stderr).toMatch(/^Events are lost: compare what you have stored\.\n.*validation_failed/s);
   });
 
   it.each([
@@ -106,10 +101,10 @@ describe('Following the feed', () => {
       response.writeHead(asked > 4 ? 400 : 200, { Link: `</events?cursor=${cursorOf(asked)}>; rel="next"` });
       response.end('[]');
     });
-    const lines = start(HURRIED_PROGRAM, { BASE: `http://127.0.0.1:${await listen(server)}`, KEY: 'psk' });
-    await until(() => running[0]!.exitCode !== null);
+    const follower = start(HURRIED_PROGRAM, { BASE: `http://127.0.0.1:${await listen(server)}`, KEY: 'psk' });
+    await follower.ended;
     server.close();
-    expect(lines().filter((line) => line === 'pause 1')).toHaveLength(4);
+    expect(follower.lines.filter((line) => line === 'pause 1')).toHaveLength(4);
   });
 });
 
@@ -232,13 +227,13 @@ it.each(LANGUAGES)(
 it('The receiver accepts signed deliveries, and refuses others with the reason in its log', async () => {
   /** Starts the receiver on a free port, and waits until it listens. */
   async function receive(secret?: string) {
-    const lines = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
-    await until(() => lines().length > 0);
-    return { lines, url: `http://127.0.0.1:${lines()[0]!.split(' ').at(-1)}/` };
+    const program = start(['receive.mjs'], { PORT: '0', WEBHOOK_SECRET: secret });
+    const line = await program.printed(() => program.lines[0]);
+    return { program, url: `http://127.0.0.1:${line.split(' ').at(-1)}/` };
   }
-  const refused = async ({ lines, url }: Awaited<ReturnType<typeof receive>>, reason: string) => {
+  const refused = async ({ program, url }: Awaited<ReturnType<typeof receive>>, reason: string) => {
     expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(400);
-    await until(() => lines().some((line) => line.startsWith(`Refused: ${reason}`)));
+    await until(() => program.stderr.includes(`Refused: ${reason}`));
   };
   const withoutSecret = await receive();
   await refused(withoutSecret, 'The secret is not whsec_ and base64.');
@@ -253,5 +248,5 @@ it('The receiver accepts signed deliveries, and refuses others with the reason i
   // The receiver uses the clock of the system, and refuses events that are older than five minutes.
   service.clock.set(Date.now());
   const pet = await arrange.pet();
-  await until(() => receiver.lines().includes(`pet.created ${JSON.stringify(pet)}`));
+  await until(() => receiver.program.lines.includes(`pet.created ${JSON.stringify(pet)}`));
 });

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#libs/embedded-postgres';
-import { EmbeddedServers, embeddedUrl, killPostmaster } from '../../support/embedded-servers';
+import { embeddedUrl, killPostmaster } from '../../support/embedded-servers';
 import { eventually, until } from '../../support/eventually';
 import { COUNTED, limitsIn, statuses } from '../../support/limits';
 import { query } from '../../support/query';
+import { TestFolder } from '../../support/test-folder';
 import { useStore } from '../../support/use-service';
 
-const servers = new EmbeddedServers();
-const folder = servers.path('store');
+const temporary = new TestFolder();
+const folder = temporary.path('store');
 /** A PostgreSQL for these tests alone. When it starts again, it has the same address. */
 let postgres: EmbeddedPostgres;
 /** How many requests for a new category were answered 201, and how many 503. */
@@ -22,7 +23,7 @@ beforeAll(startPostgres);
 const { service, caller } = useStore(() => ({ databaseUrl: postgres.url }));
 afterAll(async () => {
   await postgres?.stop();
-  await servers.clear();
+  await temporary.clear();
 });
 
 const probe = async (name: 'live' | 'ready') => (await fetch(`${service.url}/health/${name}`)).status;

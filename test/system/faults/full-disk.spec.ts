@@ -29,14 +29,14 @@ let service: ServiceProcess;
 let key: string;
 
 beforeAll(async () => {
-  const environment = { DATA_DIR: processes.path('disk', 'store'), LOG_LEVEL: 'info' };
-  service = await processes.serve(environment, { within: onSmallDisk(processes.folder('disk')) });
+  const environment = { DATA_DIR: processes.folder.path('disk', 'store'), LOG_LEVEL: 'info' };
+  service = await processes.serve(environment, { launcher: onSmallDisk(processes.folder.make('disk')) });
   key = await insertUnlimitedKey(url());
 });
 afterAll(() => processes.clear());
 
 /** The path by which other processes reach a file on the disk of the service. */
-const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, processes.path('disk', name));
+const onDisk = (name: string) => join(`/proc/${service.child.pid}/root`, processes.folder.path('disk', name));
 const url = () => embeddedUrl(onDisk('store'));
 const create = () => service.send(key, 'POST', '/categories', { name: 'Full', description: DESCRIPTION });
 
@@ -82,7 +82,7 @@ itOnSmallDisk(
     await until(async () => (await tryToCreate()) === 201);
     for (const id of acknowledged) expect(await statusOf(`/categories/${id}`)).toBe(200);
     // Every 500 leaves its reason in the log.
-    expect(service.log.filter((line) => line.includes('internal_error'))).toEqual([]);
+    expect(service.lines.filter((line) => line.includes('internal_error'))).toEqual([]);
 
     fillDisk();
     // Each statement needs the next file of PostgreSQL's log. On a full disk, only files that exist already can be used.
@@ -92,7 +92,7 @@ itOnSmallDisk(
       await query(address, nextFile).catch(() => undefined);
       return service.child.exitCode !== null;
     });
-    expect(await service.ending).toEqual({ code: 1, signal: null });
+    expect(await service.ended).toEqual({ code: 1, signal: null });
     expect(service.stderr).toMatch(/^petstore: PostgreSQL does not start in .*No space left on device.*\n$/);
   },
 );

@@ -123,7 +123,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
     await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503);
     await proxy.sees(name, 'DOWN');
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
-    expect(await service.ending).toEqual({ code: 0, signal: null });
+    expect(await service.ended).toEqual({ code: 0, signal: null });
     await more(25);
     // The new instance must serve before the other one is stopped.
     if (name === 'one') {

@@ -31,14 +31,14 @@ it('a start that is not possible ends with one line, which shows no password', a
 });
 
 it('a start without a usable webhook key makes no client, whose key nobody would see', async () => {
-  const environment = { DATA_DIR: processes.folder('unusable'), LOG_LEVEL: 'fatal' };
+  const environment = { DATA_DIR: processes.folder.make('unusable'), LOG_LEVEL: 'fatal' };
   writeFileSync(join(environment.DATA_DIR, 'webhook.key'), 'short');
   expect(await petstore(['serve'], environment)).toEqual(complaint(1, /webhook\.key does not hold a key/));
   expect((await petstore(['clients', 'list', '--json'], environment)).stdout).toBe('[]\n');
 });
 
 it('a port that is taken is reported in one line, also by workers, before a database is created', async () => {
-  const DATA_DIR = join(processes.folder('taken'), 'store');
+  const DATA_DIR = join(processes.folder.make('taken'), 'store');
   const taken = createServer();
   const port = String(await listen(taken));
   for (const [variable, more, remedy] of [
@@ -60,7 +60,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
     fetch(`http://127.0.0.1:${metricsPort}${path}`, options);
 
   beforeAll(async () => {
-    const lookups = join(processes.folder('names'), 'lookups.js');
+    const lookups = join(processes.folder.make('names'), 'lookups.js');
     // The name has two addresses, as on a system with IPv4 and IPv6. Both are IPv4, because not every machine has IPv6.
     const found = `['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }))`;
     writeFileSync(
@@ -91,7 +91,7 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
         NODE_OPTIONS: `--require=${lookups}`,
         ...libpq,
       },
-      { within: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
+      { launcher: ['sh', '-c', 'ulimit -n 300; exec "$@"', 'sh'] },
     );
   });
 
@@ -101,11 +101,13 @@ describe('a service that may open few files, and whose HOST and METRICS_PORT hav
       expect([path, (await fetch(service.url + path)).status]).toEqual([path, 200]);
     }
     await expect(fetch(service.url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
-    expect(service.log.join('\n')).toContain(`"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`);
+    expect(service.lines.join('\n')).toContain(
+      `"Listening on 127.0.0.1 port ${metricsPort} (METRICS_PORT)."`,
+    );
   });
 
   it('says how many connections it accepts, and callers cannot take all', async () => {
-    expect(service.log.join('\n')).toMatch(
+    expect(service.lines.join('\n')).toMatch(
       /"At most 120 connections are accepted instead of 15000, and at most 30 sockets are opened to other servers, .*only 300 desc/,
     );
     const { port } = new URL(service.url);
@@ -161,7 +163,7 @@ describe('.env', () => {
   }
 
   it('may begin with a byte order mark, and in another encoding ends the start: it never leads to another store', async () => {
-    const cwd = processes.folder('encodings');
+    const cwd = processes.folder.make('encodings');
     const file = join(cwd, '.env');
     const text = `\ufeffTEST_SETTING=ä\nDATA_DIR=${join(cwd, 'store')}\n`;
     writeFileSync(file, text);
@@ -182,7 +184,7 @@ describe('.env', () => {
   asRoot(
     'of somebody else is refused for root, also behind a symbolic link of somebody else (needs root)',
     () => {
-      const [own, shared] = [processes.folder('of-nobody'), processes.folder('shared')];
+      const [own, shared] = [processes.folder.make('of-nobody'), processes.folder.make('shared')];
       writeFileSync(join(own, '.env'), 'TEST_SETTING=read\n');
       symlinkSync(join(own, '.env'), join(shared, '.env'));
       expect(read(shared)).toBe('read');
@@ -197,9 +199,9 @@ describe('.env', () => {
 
   it('that is no file, leads to none, or has a setting that is not read is refused', () => {
     const [folder, unread, lost] = [
-      processes.folder('odd'),
-      processes.folder('unread'),
-      processes.folder('lost'),
+      processes.folder.make('odd'),
+      processes.folder.make('unread'),
+      processes.folder.make('lost'),
     ];
     execFileSync('mkfifo', [join(folder, '.env')]);
     expect(() => read(folder)).toThrow('.env cannot be read: it is not a regular file');
@@ -219,7 +221,7 @@ describe('.env', () => {
   });
 
   it('with a line that is ignored is warned of, but not beside the JSON of an error', async () => {
-    const cwd = processes.folder('ignored');
+    const cwd = processes.folder.make('ignored');
     writeFileSync(join(cwd, '.env'), 'TEST_SETTINGS=x\n');
     const [forPeople, forPrograms] = [
       ['clients', 'list'],

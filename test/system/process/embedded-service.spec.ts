@@ -32,7 +32,7 @@ beforeAll(async () => {
   first = await processes.serve(withVariables);
   ({ key } = await run<{ key: string }>('keys issue demo', withVariables));
   await query(
-    embeddedUrl(processes.path('store')),
+    embeddedUrl(processes.folder.path('store')),
     `INSERT INTO events (id, type, data) SELECT gen_random_uuid(), 'pet.created', '{}' FROM generate_series(1, 10000)`,
   );
   expect(await first.end()).toEqual(STOPPED);
@@ -51,7 +51,7 @@ const postOf = (body: string, ...fields: string[]) =>
 describe('a service on an embedded database', () => {
   async function expectStopped(service: ServiceProcess, stop: () => unknown): Promise<void> {
     await stop();
-    expect(await service.ending).toEqual(STOPPED);
+    expect(await service.ended).toEqual(STOPPED);
     expect(service.stderr).toBe('');
     expect(processes.postmaster()).toBeUndefined();
   }
@@ -67,7 +67,7 @@ describe('a service on an embedded database', () => {
   });
 
   it('logs its address and how to issue a key, and writes only JSON into its log', () => {
-    expect(first.log.map((line) => JSON.parse(line) as object)).not.toEqual([]);
+    expect(first.lines.map((line) => JSON.parse(line) as object)).not.toEqual([]);
     expect(first.announced!.url).toBe(`http://127.0.0.1:${environment.PORT}`);
     expect(first.announced!.msg).toMatch(/petstore\.js keys issue demo$/);
   });
@@ -79,7 +79,7 @@ describe('a service on an embedded database', () => {
     };
     const service = await processes.serve({ ...environment, LOG_LEVEL: 'info' }, { group: true });
     // The start logs nothing else, above all no line of Nest for each route.
-    const messages = service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    const messages = service.lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
     expect(messages.filter((text) => !/^((Server l|L)istening |Pet Store is ready\.)/.test(text))).toEqual(
       [],
     );
@@ -126,22 +126,22 @@ describe('a command that has started the database leaves no server', () => {
   it('if a signal ends it as soon as it runs', async () => {
     const running = new RunningCommand(['events', '--follow'], environment);
     await until(() => processes.postmaster() !== undefined);
-    expect(await running.end('SIGTERM')).toMatchObject({ code: 143 });
+    expect(await running.outcome('SIGTERM')).toMatchObject({ code: 143 });
   });
 
   it('if its output is closed, as by `head`, which is no failure', async () => {
     const running = new RunningCommand(['events', '--limit', '10000', '--json'], environment);
     running.child.stdout.once('data', () => running.child.stdout.destroy());
-    expect(await running.end()).toMatchObject({ code: 0, stderr: '' });
+    expect(await running.outcome()).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('and no folder if two signals that arrive as one end db copy', async () => {
-    const copying = new RunningCommand(['db', 'copy', '--to', processes.path('copy')], environment);
-    const partial = () => readdirSync(processes.root).find((name) => name.startsWith('copy.'));
-    const server = () => processes.path(partial()!, 'data', 'postmaster.pid');
+    const copying = new RunningCommand(['db', 'copy', '--to', processes.folder.path('copy')], environment);
+    const partial = () => readdirSync(processes.folder.root).find((name) => name.startsWith('copy.'));
+    const server = () => processes.folder.path(partial()!, 'data', 'postmaster.pid');
     await until(() => partial() !== undefined && existsSync(server()));
     copying.child.kill('SIGHUP');
-    const { code, stderr } = await copying.end('SIGHUP');
+    const { code, stderr } = await copying.outcome('SIGHUP');
     expect({ code, stderr }).toEqual({
       code: 129,
       stderr: 'petstore: interrupted; the target was not changed.\n',

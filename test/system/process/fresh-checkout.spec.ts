@@ -1,18 +1,17 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cleanEnvironment, complaint, petstore, petstoreScript } from '../../support/command-line';
 import { letOthersRead } from '../../support/embedded-servers';
-import { until } from '../../support/eventually';
 import { ROOT } from '../../support/files';
 import { installation } from '../../support/installation';
 import { useProcesses } from '../../support/service-process';
+import { SpawnedProcess } from '../../support/spawned-process';
 
 const SOURCES = ['bin', 'libs', 'src', 'package.json', '.npmrc', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
 
 const { processes, database } = useProcesses();
-const checkout = processes.folder('checkout');
+const checkout = processes.folder.make('checkout');
 
 beforeAll(() => {
   for (const name of SOURCES) {
@@ -27,13 +26,10 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
   expect(await petstore(['serve'], {}, { installation: checkout })).toEqual(isNotBuilt);
 
   const env = cleanEnvironment({ DATABASE_URL: database.url });
-  const started = spawn('npm', ['start'], { cwd: checkout, env, detached: true });
-  let stdout = '';
-  started.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  await until(() => started.exitCode !== null || stdout.includes('Pet Store is ready.'));
-  expect(started.exitCode).toBeNull();
-  process.kill(-started.pid!, 'SIGINT');
-  await once(started, 'close');
+  const npm = new SpawnedProcess(['npm', 'start'], { cwd: checkout, env, detached: true });
+  await npm.printed(() => npm.lines.find((line) => line.includes('Pet Store is ready.')));
+  process.kill(-npm.child.pid!, 'SIGINT');
+  await npm.ended;
 
   // A command neither builds later edits, which only `npm start` does, nor needs to write into the checkout.
   writeFileSync(join(checkout, 'src/runtime/broken.ts'), 'export const broken = ;\n');
@@ -51,7 +47,7 @@ it('a checkout that is not built says so in one line, and `npm start` builds and
 });
 
 it('commands keep their compiled code, and do without where it is damaged', async () => {
-  const copy = processes.folder('copy');
+  const copy = processes.folder.make('copy');
   cpSync(installation(), copy, { recursive: true, filter: (file) => !file.endsWith('.compiled') });
   const version = () => petstore(['version'], {}, { installation: copy });
   const printed = await version();
@@ -64,7 +60,7 @@ it('commands keep their compiled code, and do without where it is damaged', asyn
 });
 
 it('`npm start` after a production install starts what is built, or says in one line what is missing', async () => {
-  const production = processes.folder('production');
+  const production = processes.folder.make('production');
   for (const name of ['bin', 'package.json', '.npmrc']) {
     cpSync(join(ROOT, name), join(production, name), { recursive: true });
   }
@@ -89,7 +85,7 @@ it('`npm start` after a production install starts what is built, or says in one 
 });
 
 it('a command whose working directory is gone says so in one line', () => {
-  const gone = processes.folder('gone');
+  const gone = processes.folder.make('gone');
   const script = `mkdir -p ${gone}; cd ${gone}; rmdir ${gone}; exec ${process.execPath} ${petstoreScript()} serve`;
   const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env: cleanEnvironment({}) });
   const line = 'petstore: the working directory is gone. Change to a folder that exists, and try again.\n';

@@ -121,7 +121,7 @@ test('With a collector each request is a span of the trace of its caller, with i
   expect(new Set(systems)).toEqual(new Set(['postgresql', 'redis']));
   const texts = children.map((one) => String(one.attributes['db.query.text']));
   expect(texts.join()).toContain('FROM categories');
-  const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines).toContainEqual(expect.objectContaining({ operation: '/categories', traceId: TRACE }));
 
   expect(resource).toMatchObject({ 'service.name': 'petstore', 'deployment.environment.name': 'test' });
@@ -147,7 +147,7 @@ test('Invalid variables and an unavailable collector are reported in one line ea
   for (let sent = 0; sent < 20; sent += 1) {
     expect((await send('/categories')).status).toBe(200);
   }
-  const messages = () => service.log.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  const messages = () => service.lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
   await until(() => messages().some((message) => message.startsWith('Traces cannot be sent')));
   await send('/categories');
   expect(await service.end()).toEqual({ code: 0, signal: null });

@@ -17,7 +17,7 @@ let service: ServiceProcess;
 let key: string;
 
 /** The working directory. */
-const cwd = processes.folder('hostile');
+const cwd = processes.folder.make('hostile');
 const IGNORED = 'petstore: .env: lines that set no setting of the service are ignored: line 1, line 2.\n';
 
 beforeAll(async () => {
@@ -35,15 +35,15 @@ beforeAll(async () => {
   copyFileSync(process.execPath, node());
   chmodSync(node(), 0o755);
   service = await processes.serve(environment, {
-    within: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'],
+    launcher: ['sh', '-c', `shift; exec "${node()}" "$@"`, 'sh'],
     cwd,
   });
   await until(() => listening() === 2);
-  key = await insertUnlimitedKey(embeddedUrl(processes.path('store')));
+  key = await insertUnlimitedKey(embeddedUrl(processes.folder.path('store')));
 });
 afterAll(() => processes.clear());
 
-const node = () => processes.path('node');
+const node = () => processes.folder.path('node');
 const listening = () => service.stdout.match(/Server listening/g)?.length ?? 0;
 
 function childrenOf(parent: number, kind = ''): number[] {
@@ -56,10 +56,10 @@ const workers = () => childrenOf(service.child.pid!, ' serve');
 
 /** Makes the database refuse the workers' connections. @returns a function that undoes this */
 async function refuseDatabase(): Promise<() => void> {
-  const socket = (port: number) => processes.path('store', 'data', `.s.PGSQL.${port}`);
+  const socket = (port: number) => processes.folder.path('store', 'data', `.s.PGSQL.${port}`);
   renameSync(socket(5432), socket(5433));
   await query(
-    embeddedUrl(processes.path('store')).replace(':5432/', ':5433/'),
+    embeddedUrl(processes.folder.path('store')).replace(':5432/', ':5433/'),
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'petstore%'`,
   );
   return () => renameSync(socket(5433), socket(5432));
@@ -97,7 +97,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
   await eventually(async () => {
     const labels = 'operation="/pets",method="GET",status="200"';
     expect(await page()).toContain(`petstore_http_request_duration_seconds_count{${labels}} 20\n`);
-    const lines = service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = service.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const answered = lines.filter(({ msg }) => msg === 'request').map(({ worker }) => worker);
     expect(new Set(answered)).toEqual(new Set([1, 2]));
   });
@@ -125,15 +125,15 @@ it('two workers answer on one port, add up their metrics, live on while the data
     }
     await isReady(1);
   }
-  expect(service.log.join('\n')).not.toMatch(/Worker \d+ ended/);
+  expect(service.lines.join('\n')).not.toMatch(/Worker \d+ ended/);
 
   // If a worker cannot be started, the service tries again, as after the end of a worker.
   renameSync(node(), `${node()}.away`);
   process.kill(workers().at(-1)!, 'SIGKILL');
-  await until(() => service.log.some((line) => line.includes('could not be started (ENOENT)')));
+  await until(() => service.lines.some((line) => line.includes('could not be started (ENOENT)')));
   renameSync(`${node()}.away`, node());
   await until(() => listening() === 3 && workers().length === 2);
-  const pauses = service.log.flatMap((line) => /Worker \d.* another starts in \d+ s/.exec(line) ?? []);
+  const pauses = service.lines.flatMap((line) => /Worker \d.* another starts in \d+ s/.exec(line) ?? []);
   // There is a third pause if the file was not back in time.
   expect(pauses.slice(0, 2)).toEqual([
     expect.stringMatching(/^Worker [12] ended \(SIGKILL\); another starts in 2 s$/),
@@ -156,7 +156,7 @@ it('two workers answer on one port, add up their metrics, live on while the data
 
   // The stuck worker does not keep the others from stopping.
   await until(() => !service.child.kill('SIGTERM'));
-  expect(await service.ending).toEqual({ code: 0, signal: null });
+  expect(await service.ended).toEqual({ code: 0, signal: null });
   expect(service.stderr).toBe(IGNORED);
   expect(processes.postmaster()).toBeUndefined();
 });
@@ -170,5 +170,5 @@ it('.env is read from the working directory, and the environment wins; other nam
 
 it('what the driver of Redis prints is in the log', () => {
   expect(service.stdout).not.toMatch(/^(Skipping|\[WARN\])/m);
-  expect(service.log.filter((line) => line.includes('does not require a password'))).not.toEqual([]);
+  expect(service.lines.filter((line) => line.includes('does not require a password'))).not.toEqual([]);
 });

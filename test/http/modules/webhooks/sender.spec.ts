@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import net, { type Server, type Socket, createServer, isIP } from 'node:net';
@@ -7,6 +6,7 @@ import { type FindAddresses, allowedAddresses } from '../../../../src/modules/we
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
 import { until } from '../../../support/eventually';
 import { listen } from '../../../support/ports';
+import { SpawnedProcess } from '../../../support/spawned-process';
 import { Receiver } from '../../../support/receiver';
 
 const LOCAL = new AddressPolicy(['127.0.0.0/8']);
@@ -78,7 +78,7 @@ it('Of the addresses of a name, two of each family at most are tried, after the 
 const BUSY = `const server = require('node:net').createServer((socket) => socket.on('error', () => {}).on('data', () =>
     socket.end('HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n')));
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
-    require('node:fs').writeSync(1, String(server.address().port));
+    require('node:fs').writeSync(1, server.address().port + '\\n');
     require('node:fs').readSync(0, Buffer.alloc(1));
   });`;
 
@@ -86,14 +86,14 @@ describe('A receiver that accepts late', () => {
   const UNREACHABLE = '2001:db8::1';
   const sender = (...addresses: string[]) =>
     newSender(new AddressPolicy(['127.0.0.0/8', '2001:db8::/32']), onlyTo(...addresses));
-  let busy: ChildProcess;
+  let busy: SpawnedProcess;
   let url: string;
   let tried: jest.SpyInstance;
 
   beforeEach(async () => {
-    busy = spawn(process.execPath, ['-e', BUSY], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const [port] = (await once(busy.stdout!, 'data')) as [Buffer];
-    url = `http://shop.example:${port.toString()}/`;
+    busy = new SpawnedProcess([process.execPath, '-e', BUSY]);
+    const port = await busy.printed(() => busy.lines[0]);
+    url = `http://shop.example:${port}/`;
     for (let place = 0; place < 2; place += 1) {
       const waiting = net.connect(Number(port), '127.0.0.1').on('error', () => undefined);
       endings.push(() => waiting.destroy());
@@ -101,10 +101,10 @@ describe('A receiver that accepts late', () => {
     }
     tried = jest.spyOn(net, 'connect');
   });
-  afterEach(() => {
+  afterEach(async () => {
     jest.restoreAllMocks();
     jest.useRealTimers();
-    busy.kill('SIGKILL');
+    await busy.end('SIGKILL');
   });
 
   it.each([
@@ -113,7 +113,7 @@ describe('A receiver that accepts late', () => {
   ])('is reached although another of its addresses is unreachable: %s, %s', async (...addresses) => {
     const attempted = sender(...addresses).send(message(url));
     await until(() => tried.mock.calls.length === 2);
-    busy.stdin!.write('\n');
+    busy.child.stdin.write('\n');
     expect(await attempted).toMatchObject({ status: 204 });
   });
 

