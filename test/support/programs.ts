@@ -32,10 +32,7 @@ export const CHROMIUM: Program = {
   debianPackage: 'chromium',
 };
 /** The programs that the system tests run. */
-export const OF_SYSTEM_TESTS = [
-  ...[REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL],
-  ...[CHROMIUM, CURL, PYTHON, REQUESTS],
-];
+export const PROGRAMS = [REDIS, HAPROXY, PGBOUNCER, POSTGRESQL, PROMTOOL, CHROMIUM, CURL, PYTHON, REQUESTS];
 
 /** @returns the program's path, or undefined if it is not installed */
 export function findProgram({

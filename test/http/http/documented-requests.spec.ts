@@ -3,21 +3,17 @@ import { type Operation, bodyOf, examplesIn, operationsOf, plain } from '../../s
 import { useService, useStore } from '../../support/use-service';
 
 /** Values that break careless services: texts with a meaning in SQL, HTML, paths or JavaScript, and strange numbers. */
+// prettier-ignore
 const TEXTS = [
-  ...[
-    `'; DROP TABLE pets; --`,
-    `%' UNION SELECT digest FROM api_keys --`,
-    '$1',
-    '\\',
-    '<script>alert(1)</script>',
-  ],
-  ...['../../etc/passwd', '__proto__', 'constructor', 'null', '0', '-1', '01', '1.5', '1e400', '1,2'],
-  ...['9007199254740991', '9007199254740993', 'a\0b', '1\r\nX-Injected: 1', '\ufeff🐕', 'x'.repeat(3_000)],
-  ...['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999-00:00'],
+  `'; DROP TABLE pets; --`, `%' UNION SELECT digest FROM api_keys --`, '$1', '\\', '<script>alert(1)</script>',
+  '../../etc/passwd', '__proto__', 'constructor', 'null', '0', '-1', '01', '1.5', '1e400', '1,2',
+  '9007199254740991', '9007199254740993', 'a\0b', '1\r\nX-Injected: 1', '\ufeff🐕', 'x'.repeat(3_000),
+  '0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999999-00:00',
 ];
+// prettier-ignore
 const JSON_TEXTS = [
-  ...['null', 'true', '[]', '[null]', '{}', '""', '-0', '1', '1e400', '2147483647', '2147483648'],
-  ...['9007199254740991', '18446744073709551617', '"\\ud800"', '{"__proto__":{"id":1}}', '{"toString":null}'],
+  'null', 'true', '[]', '[null]', '{}', '""', '-0', '1', '1e400', '2147483647', '2147483648',
+  '9007199254740991', '18446744073709551617', '"\\ud800"', '{"__proto__":{"id":1}}', '{"toString":null}',
   ...TEXTS.map((text) => JSON.stringify(text)),
   `${'['.repeat(5_000)}${']'.repeat(5_000)}`,
 ];

@@ -103,20 +103,17 @@ function defectsOf(sample: Sample): Defect[] {
   const { method, path, names, unknown } = sample;
   const parameters = method === 'GET' ? names : [];
   const at = (id: string): string => path.replace(/\d+/, id);
+  const queries = UNKNOWN_QUERIES.slice(0, path === '/pets' ? undefined : 2);
+  const ids = unknown === '' ? [] : ['0', '9007199254740992', 'x'];
+  const cursors = parameters.includes('cursor') ? BAD_CURSORS : [];
+  const others = parameters.filter((name) => name !== 'cursor');
+  // prettier-ignore
   return [
-    ...UNKNOWN_QUERIES.slice(0, path === '/pets' ? undefined : 2).map((text) => ({
-      ...{ what: text, target: `${path}?${text}` },
-    })),
-    ...(unknown === '' ? [] : ['0', '9007199254740992', 'x']).map((id) => ({
-      ...{ what: `id ${id}`, target: at(id), message: `Id ${ID_RANGE}` },
-    })),
+    ...queries.map((text) => ({ what: text, target: `${path}?${text}` })),
+    ...ids.map((id) => ({ what: `id ${id}`, target: at(id), message: `Id ${ID_RANGE}` })),
     ...(unknown === '' ? [] : [{ what: 'unknown id', target: at('4711'), status: 404, code: unknown }]),
-    ...parameters
-      .filter((name) => name !== 'cursor')
-      .map((name) => ({ what: name, target: `${path}?${name}=`, message: `${name} must be` })),
-    ...(parameters.includes('cursor') ? BAD_CURSORS : []).map((cursor) => ({
-      ...{ what: 'cursor', target: `${path}?cursor=${cursor}`, status: 400, code: 'invalid_cursor' },
-    })),
+    ...others.map((name) => ({ what: name, target: `${path}?${name}=`, message: `${name} must be` })),
+    ...cursors.map((text) => ({ what: 'cursor', target: `${path}?cursor=${text}`, status: 400, code: 'invalid_cursor' })),
     ...(method === 'GET' ? [] : bodyDefectsOf(sample)),
     { what: 'ETag', headers: { 'If-Match': '"stale"' }, status: 412, code: 'precondition_failed' },
   ];
@@ -129,17 +126,15 @@ function bodyDefectsOf({ method, body, names }: Sample): Defect[] {
   const fields = names.map((name) => name.replace('*', ''));
   const required = fields.filter((name) => names.includes(`${name}*`));
   const types = method === 'PATCH' ? 'application/json or application/merge-patch+json' : 'application/json';
+  const headers = { 'Content-Type': 'application/json-patch+json' };
+  const message = `Content-Type must be ${types}`;
+  // prettier-ignore
   return [
     ...fields.map((name) => ({ what: name, body: { ...body, [name]: {} }, message: `${name} must be` })),
-    ...required.map((name) => ({
-      ...{ what: `no ${name}`, body: { ...body, [name]: undefined }, message: `${name} is required` },
-    })),
+    ...required.map((name) => ({ what: `no ${name}`, body: { ...body, [name]: undefined }, message: `${name} is required` })),
     { what: 'unknown field', body: { ...body, colour: 'red' }, message: '"colour"' },
     { what: 'id in the body', body: { ...body, id: 1 }, message: '"id"' },
-    {
-      ...{ what: 'media type', headers: { 'Content-Type': 'application/json-patch+json' } },
-      ...{ status: 415, code: 'unsupported_media_type', message: `Content-Type must be ${types}` },
-    },
+    { what: 'media type', headers, status: 415, code: 'unsupported_media_type', message },
   ];
 }
 

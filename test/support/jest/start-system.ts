@@ -1,8 +1,8 @@
-import { OF_SYSTEM_TESTS, ensurePrograms } from '../programs';
+import { PROGRAMS, ensurePrograms } from '../programs';
 import startHttp from './start-http';
 
 /** Installs the programs that tests of whole processes need, and starts what the HTTP tier needs. */
 export default async function start(): Promise<void> {
-  ensurePrograms(...OF_SYSTEM_TESTS);
+  ensurePrograms(...PROGRAMS);
   await startHttp();
 }

@@ -150,7 +150,8 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
     new RunningCommand(args, { DATABASE_URL: large.url }, { cwd: folder, node });
   const lines = Array.from({ length: CATEGORIES }, (_none, index) => ({
     ...aCategory(`Large ${index}`),
-    ...{ id: index + 1, description },
+    id: index + 1,
+    description,
   }));
   const file = write('large.ndjson', ...lines);
   expect(await command(['import', file, '--json'], inLittleMemory).outcome()).toMatchObject({
@@ -166,9 +167,8 @@ it('50 MB are imported and exported in little memory, and an interrupted export 
     await until(() => written().length > 0 && statSync(path(written()[0]!)).size > 0);
     return { ending: interrupted.outcome('SIGINT') };
   });
-  expect(await ending).toEqual({
-    ...{ code: 130, stdout: '', stderr: 'petstore: interrupted; half.ndjson was not written.\n' },
-  });
+  const stderr = 'petstore: interrupted; half.ndjson was not written.\n';
+  expect(await ending).toEqual({ code: 130, stdout: '', stderr });
   expect(written()).toEqual([]);
   expect(await exporting).toMatchObject({ code: 0, stderr: '' });
   expect(statSync(path('whole.ndjson')).size).toBeGreaterThan(CATEGORIES * 8_000);

@@ -3,7 +3,7 @@ import { VERSION } from '../../../src/program';
 import { complaint, petstore, RunningCommand } from '../../support/command-line';
 import { embeddedUrl } from '../../support/embedded-servers';
 import { until } from '../../support/eventually';
-import { RedisServer } from '../../support/redis-server';
+import { useRedis } from '../../support/redis-server';
 import { ServiceProcesses, type ServiceProcess } from '../../support/service-process';
 import { type TestDatabase, useDatabases, insertUnlimitedKey } from '../../support/test-database';
 import { lockWaits, whileHeld } from '../../support/disturbances';
@@ -11,12 +11,8 @@ import { commandJson, runCommand } from './support/use-command-line';
 
 const processes = new ServiceProcesses();
 const path = (...names: string[]) => processes.folder.path(...names);
-let redis: RedisServer | undefined;
-
-afterAll(async () => {
-  await processes.clear();
-  await redis?.close();
-});
+const redis = useRedis();
+afterAll(() => processes.clear());
 const database = useDatabases();
 
 const run = (command: string, { url }: TestDatabase) => runCommand(command.split(' '), { DATABASE_URL: url });
@@ -129,7 +125,6 @@ it('status reports a missing store, and creates none', async () => {
 });
 
 it('status of a store over DATABASE_URL reports its instances, and problems: an unavailable Redis, an unavailable database', async () => {
-  redis = await RedisServer.start();
   const { url: DATABASE_URL, pool } = await database();
   const named = { DATABASE_URL: `${DATABASE_URL}?application_name=shop`, REDIS_URL: redis.url };
   const first = await processes.serve(named);

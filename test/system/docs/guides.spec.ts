@@ -27,7 +27,10 @@ function pagesWithSteps(): { name: string; steps: Step[] }[] {
 
 /** Programs whose output follows in the guide, each with its interpreter. */
 const SCRIPTS: Record<string, string> = {
-  ...{ 'pages.mjs': 'node', 'pages.py': 'python3', 'send.mjs': 'node', 'send.py': 'python3' },
+  'pages.mjs': 'node',
+  'pages.py': 'python3',
+  'send.mjs': 'node',
+  'send.py': 'python3',
 };
 
 /** The commands and programs that are marked to be run. */

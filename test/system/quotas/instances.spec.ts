@@ -115,9 +115,8 @@ test('an instance that has lost Redis counts its share from what that last had l
   const { callers } = await aClient(LIMITED);
   const { callers: spending } = await aClient(LIMITED);
   const [here, there] = callers as [ApiCaller, ApiCaller];
-  expect([await allowed(here, 4), await allowed(there, 1), await allowed(spending[1]!, LIMIT)]).toEqual([
-    ...[4, 1, LIMIT],
-  ]);
+  const together = [await allowed(here, 4), await allowed(there, 1), await allowed(spending[1]!, LIMIT)];
+  expect(together).toEqual([4, 1, LIMIT]);
   await loseRedis(1);
   expect(countingAlone()).toEqual([false, true]);
   // Alone, the instance allows its share to a client that was not refused before, and nothing to one that has used up its minute.

@@ -100,7 +100,8 @@ test('With a collector each request is a span of the trace of its caller, with i
 
   const known = span('GET /categories');
   expect(known).toMatchObject({
-    ...{ traceId: TRACE, parentSpanId: PARENT },
+    traceId: TRACE,
+    parentSpanId: PARENT,
     attributes: {
       'http.request.method': 'GET',
       'http.route': '/categories',

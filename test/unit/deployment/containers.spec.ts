@@ -22,9 +22,9 @@ const [{ services, networks }] = readYaml<{
   services: Record<string, Container>;
   networks: Record<string, { internal?: boolean } | undefined>;
 }>('docker/compose.yaml') as [{ services: Record<string, Container>; networks: { data: object } }];
+// prettier-ignore
 const SECRETS = [
-  ...['POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'PETSTORE_MONITOR_PASSWORD'],
-  ...['VALKEY_PASSWORD', 'WEBHOOK_KEY'],
+  'POSTGRES_PASSWORD', 'PETSTORE_DATABASE_PASSWORD', 'PETSTORE_MONITOR_PASSWORD', 'VALKEY_PASSWORD', 'WEBHOOK_KEY',
 ];
 
 it.each(Object.entries(services))('%s is locked down, bounded, pinned and not published', (_name, one) => {

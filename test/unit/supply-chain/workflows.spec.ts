@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, read, readYaml } from '../../support/files';
-import { CHROMIUM, FAKETIME, LOCALES, OF_SYSTEM_TESTS } from '../../support/programs';
+import { CHROMIUM, FAKETIME, LOCALES, PROGRAMS } from '../../support/programs';
 
 const FOLDER = '.github/workflows';
 const files = readdirSync(join(ROOT, FOLDER)).map((name) => `${FOLDER}/${name}`);
@@ -13,7 +13,7 @@ it('Actions are pinned by commit, with their version', () => {
 });
 
 it('The workflow installs every program that the tests need, but for the browser, which runners have', () => {
-  const wanted = [...OF_SYSTEM_TESTS, FAKETIME, LOCALES].filter((program) => program !== CHROMIUM);
+  const wanted = [...PROGRAMS, FAKETIME, LOCALES].filter((program) => program !== CHROMIUM);
   const [, installed = ''] = /--no-install-recommends (.+)/.exec(read(`${FOLDER}/check.yml`))!;
   expect(installed.split(' ').toSorted()).toEqual(wanted.map((one) => one.debianPackage).toSorted());
 });

@@ -38,9 +38,10 @@ function idsIn(html: string): string[] {
 }
 
 /** Documents that contain the address at which the caller has reached the service. */
+// prettier-ignore
 const ADDRESSED = [
-  ...['/openapi.json', '/docs/openapi.json', '/openapi.yaml', '/llms.txt'],
-  ...['/docs/guides/getting-started', '/docs/guides/getting-started.md'],
+  '/openapi.json', '/docs/openapi.json', '/openapi.yaml', '/llms.txt',
+  '/docs/guides/getting-started', '/docs/guides/getting-started.md',
 ];
 
 it.each([
@@ -147,9 +148,10 @@ it.each([
   expect(headers.has('strict-transport-security')).toBe(false);
 });
 
+// prettier-ignore
 test.each([
-  ...['/docs/guides/nope.md', '/docs/guides/limits/', '/docs/guides/..%2fREADME.md'],
-  ...['/docs/%2e%2e/package.json', '/swagger/swagger-ui-bundle.js.map', '/swagger-json', '/swagger-yaml'],
+  '/docs/guides/nope.md', '/docs/guides/limits/', '/docs/guides/..%2fREADME.md',
+  '/docs/%2e%2e/package.json', '/swagger/swagger-ui-bundle.js.map', '/swagger-json', '/swagger-yaml',
 ])('Only files that pages load are served: %s is unknown', async (path) => {
   expect((await get(path)).status).toBe(404);
 });

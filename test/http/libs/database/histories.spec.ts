@@ -14,11 +14,11 @@ const UNITS = 50;
 const GONE = 'gone';
 
 /** The kinds of requests. A kind that is named more often is sent more often. */
+// prettier-ignore
 const KINDS = [
-  ...['replaceCategory', 'replaceCategory', 'replaceCategory', 'replaceCategory'],
-  ...['addPet', 'addPet', 'addPet'],
-  ...['removeCategory', 'updatePet', 'setStock', 'addUnit', 'reschedule', 'complete', 'cancel'],
-  ...['order', 'orderWithKey', 'orderWithKey', 'adjust', 'read', 'read'],
+  'replaceCategory', 'replaceCategory', 'replaceCategory', 'replaceCategory', 'addPet', 'addPet', 'addPet',
+  'removeCategory', 'updatePet', 'setStock', 'addUnit', 'reschedule', 'complete', 'cancel',
+  'order', 'orderWithKey', 'orderWithKey', 'adjust', 'read', 'read',
 ] as const;
 
 const COMMAND = fc.record({

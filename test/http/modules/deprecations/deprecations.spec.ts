@@ -133,7 +133,11 @@ it('Calls are reported by key and UTC day, with the time of the last call, also 
       clients.includes(use.client),
     );
   const use = ({ key, keyId, client }: Known, calls: number, lastCallAt: number) => ({
-    ...{ operation: 'getPet', client, keyId, endsWith: key.slice(-4), calls },
+    operation: 'getPet',
+    client,
+    keyId,
+    endsWith: key.slice(-4),
+    calls,
     lastCallAt: new Date(lastCallAt),
   });
   await run(SATURDAY, async (get, service) => {

@@ -46,7 +46,10 @@ describe('what a client has used, read from outside the server', () => {
       keys: [
         { id: keyId, endsWith: key.slice(-4), state: 'active', bannedUntil: null, banLevel: 0 },
         ...(['banned', 'revoked', 'expired'] as const).map((state, index) => ({
-          ...{ id: others[index]!.record.id, endsWith: others[index]!.key.slice(-4), state, banLevel: 0 },
+          id: others[index]!.record.id,
+          endsWith: others[index]!.key.slice(-4),
+          state,
+          banLevel: 0,
           bannedUntil: state === 'expired' ? null : until,
         })),
       ],

@@ -190,14 +190,14 @@ describe('an error under an Idempotency-Key', () => {
     const { rows } = await service.database.pool.query('SELECT id FROM clients WHERE name = $1', [client]);
     const { id } = rows[0] as { id: string };
     const [status, stored] = [parseInt(response), JSON.stringify(body)];
-    await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, $3, $4)', [
-      ...[`${id} of an older version`, fingerprint, status, stored],
-    ]);
+    const record = [`${id} of an older version`, fingerprint, status, stored];
+    await service.database.pool.query('INSERT INTO idempotency_records VALUES ($1, $2, $3, $4)', record);
     // `fetch` sends the request, because a caller would check the answer against the document of this version, which has other header fields.
     const again = await fetch(`${service.url}/categories`, {
       method: 'POST',
       headers: {
-        ...{ 'X-API-Key': key, 'Idempotency-Key': 'of an older version' },
+        'X-API-Key': key,
+        'Idempotency-Key': 'of an older version',
         'Content-Type': 'application/json',
       },
       body: JSON.stringify({ name }),

@@ -1,5 +1,4 @@
 import { build } from 'esbuild';
-import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script, createContext } from 'node:vm';
@@ -8,6 +7,7 @@ import { SeedService } from '../../../../src/store/seed';
 import { type Operation, operationsOf } from '../../../support/document';
 import { ROOT, read, readJson, useFolder } from '../../../support/files';
 import { fileIn } from '../../../support/guides';
+import { SpawnedProcess } from '../../../support/spawned-process';
 import { startService } from '../../../support/service';
 import { useService } from '../../../support/use-service';
 
@@ -18,17 +18,11 @@ const project = useFolder();
 let complaints: string;
 
 /** Runs a program to its end. @returns its output or, if it fails, its errors, too */
-function run(
-  args: string[],
-  environment: NodeJS.ProcessEnv = {},
-  program = process.execPath,
-): Promise<string> {
-  return new Promise((done) => {
-    const options = { cwd: project, env: { PATH: process.env.PATH, ...environment } };
-    execFile(program, args, options, (error, stdout, stderr) => {
-      done(error ? `${error.message}\n${stdout}${stderr}` : stdout);
-    });
-  });
+async function run(args: string[], environment = {}, program = process.execPath): Promise<string> {
+  const options = { cwd: project, env: { PATH: process.env.PATH, ...environment } };
+  const running = new SpawnedProcess([program, ...args], options);
+  const { code } = await running.ended;
+  return code === 0 ? running.stdout : running.stdout + running.stderr;
 }
 
 /** The examples of the README, which form one program. */

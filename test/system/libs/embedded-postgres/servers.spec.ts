@@ -51,9 +51,10 @@ it('a server has its rows again after a stop, can be found, is durable, listens 
   expect(await query(found.url, 'SELECT id FROM item')).toEqual([{ id: 7 }]);
   const socket = `-h '${cluster}' -U postgres shop`;
   expect(found.psql).toBe(`psql ${socket}`);
+  // prettier-ignore
   const settings = {
-    ...{ data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
-    ...{ listen_addresses: '', server_encoding: 'UTF8' },
+    data_checksums: 'on', fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on',
+    listen_addresses: '', server_encoding: 'UTF8',
   };
   const rows = await query<{ name: string; setting: string }>(
     second.url,

@@ -17,18 +17,11 @@ const json = ({ content }: { content?: Operation['responses'][string]['content']
   content?.['application/json'];
 
 const committed = read('openapi.yaml');
-let generated: string;
-let document: OpenAPIObject;
-let operations: Map<string, Operation>;
+const document = parse(committed) as OpenAPIObject;
+const operations = operationsOf(document);
 
-beforeAll(async () => {
-  generated = await openapiDocument('yaml');
-  document = parse(generated) as OpenAPIObject;
-  operations = operationsOf(document);
-});
-
-it('openapi.yaml is up to date (`npm run generate` updates it)', () => {
-  expect(committed).toBe(generated);
+it('openapi.yaml is up to date (`npm run generate` updates it)', async () => {
+  expect(committed).toBe(await openapiDocument('yaml'));
 });
 
 it('openapi.yaml means the same to YAML 1.1 parsers', () => {
@@ -58,10 +51,10 @@ it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in eithe
 
 it('has the tags in their order; Pets and Store group others, without a description and without operations', () => {
   const tags = document.tags as { name: string; description?: string; 'x-parent'?: string }[];
-  expect(tags.map(({ name, 'x-parent': parent }) => [parent, name].filter(Boolean).join(' > '))).toEqual([
-    ...['Pets', 'Pets > Animals', 'Pets > Categories', 'Store', 'Store > Orders', 'Store > Inventory'],
-    ...['Events', 'Webhooks', 'Account'],
-  ]);
+  const paths = tags.map(({ name, 'x-parent': parent }) => [parent, name].filter(Boolean).join(' > '));
+  expect(paths.join(', ')).toBe(
+    'Pets, Pets > Animals, Pets > Categories, Store, Store > Orders, Store > Inventory, Events, Webhooks, Account',
+  );
   const groups = tags.filter(({ name }) => ['Pets', 'Store'].includes(name));
   expect(groups).toEqual([{ name: 'Pets' }, { name: 'Store' }]);
 });
