@@ -11,6 +11,7 @@ import { countDecisions } from './quota-metrics';
 import { QuotasService } from './quotas.service';
 import { RequestLimiter } from './request-limiter';
 import type { QuotaSettings } from './settings';
+import { AloneCounters } from './counters/alone-counters';
 import { MemoryCounters } from './counters/memory-counters';
 import { QuotaRecords } from './counters/quota-records';
 import { QuotaCounters } from './counters/quota-counters';
@@ -35,17 +36,17 @@ const QUOTA_COUNTERS: Provider[] = [
       redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
+    // Only `RedisCounters` uses these counters.
+    provide: AloneCounters,
+    inject: [SETTINGS, QuotaRecords, Clock],
+    useFactory: ({ instances }: QuotaSettings, records: QuotaRecords, clock: Clock) =>
+      new AloneCounters(records, clock, instances),
+  },
+  {
     provide: QuotaCounters,
-    inject: [SETTINGS, QuotaRecords, Clock, RedisConnection],
-    useFactory: (
-      { instances }: QuotaSettings,
-      records: QuotaRecords,
-      clock: Clock,
-      redis: RedisConnection | null,
-    ) =>
-      redis === null
-        ? new MemoryCounters(records, clock)
-        : new RedisCounters(redis, records, clock, instances),
+    inject: [RedisConnection, AloneCounters, QuotaRecords, Clock],
+    useFactory: (redis: RedisConnection | null, alone: AloneCounters, records: QuotaRecords, clock: Clock) =>
+      redis === null ? new MemoryCounters(records, clock) : new RedisCounters(redis, alone, records, clock),
   },
 ];
 

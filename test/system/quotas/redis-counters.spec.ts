@@ -12,6 +12,7 @@ import { anonymousClient } from '../../../src/modules/quotas/request-limiter';
 import type { Decision } from '../../../src/modules/quotas/rules/decision';
 import { newWindows, type Limits } from '../../../src/modules/quotas/rules/limits';
 import type { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
+import { AloneCounters } from '../../../src/modules/quotas/counters/alone-counters';
 import { MemoryCounters } from '../../../src/modules/quotas/counters/memory-counters';
 import type { LimitSubject, QuotaCounters } from '../../../src/modules/quotas/counters/quota-counters';
 import { RedisCounters } from '../../../src/modules/quotas/counters/redis-counters';
@@ -34,7 +35,8 @@ const started: RedisCounters[] = [];
 /** Starts counters with a connection and probes of their own, like those of an instance of the service. */
 async function startCounters(url: string, clock: ManualClock, instances = 2): Promise<RedisCounters> {
   Logger.overrideLogger(false);
-  const counters = new RedisCounters(new RedisOnClock(url, clock), FORGETFUL, clock, instances);
+  const alone = new AloneCounters(FORGETFUL, clock, instances);
+  const counters = new RedisCounters(new RedisOnClock(url, clock), alone, FORGETFUL, clock);
   started.push(counters);
   await counters.onModuleInit();
   return counters;
@@ -166,7 +168,8 @@ test('Redis and this process decide every history alike, whether the clock of Re
   const connection = new RedisOnClock(patient(server.url), clock);
   await connection.open();
   const memory = new MemoryCounters(FORGETFUL, clock);
-  const shared = new RedisCounters(connection, FORGETFUL, clock, 1);
+  const alone = new AloneCounters(FORGETFUL, clock, 1);
+  const shared = new RedisCounters(connection, alone, FORGETFUL, clock);
   try {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(0, -45_678, 98_765), history, async (aheadMs, run) => {
@@ -177,7 +180,6 @@ test('Redis and this process decide every history alike, whether the clock of Re
       { numRuns: 30, examples: [[0, LOOKED_AT_AFTER_ITS_MINUTE]] },
     );
   } finally {
-    memory.onModuleDestroy();
     await shared.onApplicationShutdown();
   }
 });

@@ -31,7 +31,7 @@ export class AloneCounters extends MemoryCounters {
   constructor(
     records: QuotaRecords,
     clock: Clock,
-    private readonly instances: number,
+    readonly instances: number,
   ) {
     super(records, clock);
   }

@@ -1,5 +1,6 @@
-import type { OnModuleDestroy } from '@nestjs/common';
+import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { RepeatingTask } from '#libs/background';
 import type { Clock } from '#libs/clock';
 import { applyStoredBan, type BanState, newBanState } from '../rules/bans';
 import { applyStep, type Decision, type QuotaState, type Step } from '../rules/decision';
@@ -34,7 +35,7 @@ export const cacheOptions = () => ({
 });
 
 /** Counts requests in memory. The counts of a client are read from the database at its first request. */
-export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
+export class MemoryCounters extends QuotaCounters implements OnModuleInit, OnModuleDestroy {
   /**
    * Concurrent first requests of a client share one read of the database, because two reads would create two entries,
    * each with the full limit.
@@ -51,7 +52,11 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
   });
   protected readonly addresses = new LRUCache<string, Windows>({ ...cacheOptions(), memoMethod: newWindows });
   private readonly bans = new LRUCache<number, BanState>({ ...cacheOptions(), memoMethod: newBanState });
-  private readonly sweeper = setInterval(() => this.sweep(), SWEEP_MS).unref();
+  private readonly sweeper = new RepeatingTask({
+    name: 'Evicting idle counts',
+    work: () => this.sweep(),
+    everyMs: SWEEP_MS,
+  });
 
   constructor(
     records: QuotaRecords,
@@ -60,8 +65,12 @@ export class MemoryCounters extends QuotaCounters implements OnModuleDestroy {
     super(records);
   }
 
-  onModuleDestroy(): void {
-    clearInterval(this.sweeper);
+  onModuleInit(): void {
+    this.sweeper.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.sweeper.stop();
   }
 
   async apply(subject: LimitSubject, step: Step): Promise<Decision> {

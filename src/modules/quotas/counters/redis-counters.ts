@@ -5,7 +5,7 @@ import type { Clock } from '#libs/clock';
 import type { ClientKey } from '../../auth';
 import type { Decision, Step } from '../rules/decision';
 import type { Windows } from '../rules/limits';
-import { type AllowedAlone, AloneCounters } from './alone-counters';
+import type { AllowedAlone, AloneCounters } from './alone-counters';
 import type { QuotaRecords } from './quota-records';
 import { type ScriptArgument, type ScriptStep, toDecision } from './quota-script';
 import { type LimitSubject, QuotaCounters } from './quota-counters';
@@ -31,7 +31,6 @@ const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { per
  */
 export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
-  private readonly alone: AloneCounters;
   private storeId = '';
   /**
    * Counts from the database, by client. After each new connection, the counts of a client are passed to Redis once,
@@ -59,24 +58,22 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
 
   constructor(
     private readonly connection: RedisConnection,
+    private readonly alone: AloneCounters,
     records: QuotaRecords,
     private readonly clock: Clock,
-    private readonly instances: number,
   ) {
     super(records);
-    this.alone = new AloneCounters(records, clock, instances);
-    connection.onConnect = () => this.stored.clear();
   }
 
   async onModuleInit(): Promise<void> {
     this.storeId = await this.records.storeId();
+    this.connection.onConnect = () => this.stored.clear();
     await this.prober.start().runNow();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.prober.stop();
     this.connection.close();
-    this.alone.onModuleDestroy();
   }
 
   async apply(subject: LimitSubject, step: Step): Promise<Decision> {
@@ -171,7 +168,7 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       }
       if (!this.countsAlone) {
         const reason = (error as Error).message.replace(/\.$/, '');
-        const share = `this instance counts alone, with 1/${this.instances} of every limit`;
+        const share = `this instance counts alone, with 1/${this.alone.instances} of every limit`;
         this.logger.warn(`Redis is unavailable (${reason}): ${share}.`);
         this.records.flushSoon();
       }

@@ -35,9 +35,10 @@ beforeEach(() => {
   clock = new ManualClock();
   records = new Records();
   counters = new MemoryCounters(records as unknown as QuotaRecords, clock);
+  counters.onModuleInit();
 });
-afterEach(() => {
-  counters.onModuleDestroy();
+afterEach(async () => {
+  await counters.onModuleDestroy();
   jest.useRealTimers();
 });
 
@@ -99,7 +100,6 @@ describe('one of three instances that count alone', () => {
   beforeEach(() => {
     counters = start();
   });
-  afterEach(() => counters.onModuleDestroy());
 
   /** Sends requests of which each is refunded, like one that is answered 304. @returns how many are allowed */
   async function letInRefunded(requests: number): Promise<number> {
@@ -142,7 +142,6 @@ describe('one of three instances that count alone', () => {
         { limit: 30, remaining: left === 0 ? 10 : 9 },
       ]);
       records.saved.set(1, { minute, day });
-      counters.onModuleDestroy();
       counters = start();
       expect((await counters.take(free)).statuses[0]).toMatchObject({ limit: 20, remaining });
       const address = anonymousClient('192.0.2.1');
