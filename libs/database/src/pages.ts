@@ -47,8 +47,11 @@ interface Selection {
  */
 interface FewValues {
   column: string;
-  /** Whether the index for these filters (see `Selection`) has the column in ascending or in descending order. */
-  sorted: 'ASC' | 'DESC';
+  /**
+   * Whether the index for these filters (see `Selection`) has the column in ascending or in descending order. The page is in
+   * order of id either way.
+   */
+  indexDirection: 'ASC' | 'DESC';
   values: readonly string[];
 }
 
@@ -186,10 +189,10 @@ function pageById(list: List): string {
   if (anyOf === undefined) {
     return pagePart(list, conditions, id);
   }
-  const { column, sorted, values } = anyOf;
+  const { column, indexDirection, values } = anyOf;
   const parts = values.map((value) => {
     const range = [`${column} >= ${value}`, `${column} <= ${value}`];
-    return pagePart(list, [...conditions, ...range], `${column} ${sorted}, ${id}`);
+    return pagePart(list, [...conditions, ...range], `${column} ${indexDirection}, ${id}`);
   });
   if (parts.length === 1) {
     return parts[0]!;

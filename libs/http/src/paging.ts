@@ -84,7 +84,7 @@ export function rangeOf({ cursor, limit = DEFAULT_PAGE_SIZE, name }: PageQuery &
 }
 
 /** Returns a function that turns the rows of a list into a page of entries. */
-export function toPageOf<Row, Entry>(toEntry: (row: Row) => Entry) {
+export function pageMapper<Row, Entry>(toEntry: (row: Row) => Entry) {
   return (rows: Row[], next: ListPosition | null): Page<Entry> => ({
     entries: rows.map((row) => toEntry(row)),
     cursor: next && cursorAfter(next.id, next.name),

@@ -9,7 +9,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, rangeOf, toPageOf } from '#libs/http';
+import { type Page, pageMapper, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import {
@@ -24,7 +24,12 @@ import { Category } from './category.entity';
 
 @Injectable()
 export class CategoriesService {
-  private readonly pages = new PageReader(this.database, Category, selectCategories, toPageOf(toCategoryDto));
+  private readonly pages = new PageReader(
+    this.database,
+    Category,
+    selectCategories,
+    pageMapper(toCategoryDto),
+  );
 
   constructor(
     private readonly database: Database,

@@ -10,7 +10,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, rangeOf, toPageOf } from '#libs/http';
+import { type Page, pageMapper, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { PetNotFoundError, PetRows, type PetStatus, type PetWithStatus, type Stock } from '../pets';
@@ -25,7 +25,7 @@ import {
 
 @Injectable()
 export class InventoryService {
-  private readonly pages = new PageReader(this.database, StockWithStatus, selectByStatus, toPageOf(toDto));
+  private readonly pages = new PageReader(this.database, StockWithStatus, selectByStatus, pageMapper(toDto));
 
   constructor(
     private readonly database: Database,
@@ -112,7 +112,8 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
 
 const selectByStatus: Select<ListInventoryQuery> = ({ status }, parameter) => {
   const values = status && [...new Set(status)].map((value) => parameter(value, 'text'));
-  return { conditions: [], anyOf: values && { column: 'status', sorted: 'ASC', values } };
+  // The index is `pets_by_status`, because the status in the view is the column of `pets`.
+  return { conditions: [], anyOf: values && { column: 'status', indexDirection: 'ASC', values } };
 };
 
 /**

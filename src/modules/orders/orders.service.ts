@@ -9,7 +9,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, rangeOf, toPageOf } from '#libs/http';
+import { type Page, pageMapper, rangeOf } from '#libs/http';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { StockRows, stockAfter } from '../inventory';
@@ -30,7 +30,7 @@ import {
 
 @Injectable()
 export class OrdersService {
-  private readonly pages = new PageReader(this.database, Order, selectOrders, toPageOf(toOrderDto));
+  private readonly pages = new PageReader(this.database, Order, selectOrders, pageMapper(toOrderDto));
 
   constructor(
     private readonly database: Database,
@@ -146,7 +146,8 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
     conditions: ['cancelled_at IS NULL', ...ofPet],
     anyOf: {
       column: 'complete',
-      sorted: petId === undefined ? 'ASC' : 'DESC',
+      // The index is `orders_by_complete` for the orders of all pets, and `orders_by_pet` for the orders of one pet.
+      indexDirection: petId === undefined ? 'ASC' : 'DESC',
       values: wanted.map((value) => parameter(value, 'boolean')),
     },
   };

@@ -11,7 +11,7 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { MAX_PAGE_SIZE, type Page, pageOf, rangeOf, toPageOf } from '#libs/http';
+import { MAX_PAGE_SIZE, type Page, pageMapper, pageOf, rangeOf } from '#libs/http';
 import { CategoryRows } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
@@ -48,7 +48,7 @@ export abstract class StockOfPets {
 
 @Injectable()
 export class PetsService {
-  private readonly pages = new PageReader(this.database, Pet, selectPets, toPageOf(toPetDto));
+  private readonly pages = new PageReader(this.database, Pet, selectPets, pageMapper(toPetDto));
 
   constructor(
     private readonly database: Database,
@@ -224,9 +224,10 @@ const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, par
     const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
     return { conditions: [IS_THERE], named };
   }
-  const sorted = categoryId === undefined ? 'ASC' : 'DESC';
+  // The index is `pets_by_status` for the pets of all categories, and `pets_by_category` for the pets of one category.
+  const indexDirection = categoryId === undefined ? 'ASC' : 'DESC';
   return {
     conditions: [IS_THERE, ...ofCategory],
-    anyOf: values && { column: 'status', sorted, values },
+    anyOf: values && { column: 'status', indexDirection, values },
   };
 };

@@ -10,7 +10,14 @@ import {
   type Select,
   type State,
 } from '#libs/database';
-import { type Page, type PageQuery, OperatorActionNeededError, pageOf, rangeOf, toPageOf } from '#libs/http';
+import {
+  type Page,
+  type PageQuery,
+  OperatorActionNeededError,
+  pageMapper,
+  pageOf,
+  rangeOf,
+} from '#libs/http';
 import { ClientRows } from '../auth';
 import { AddressPolicy } from './delivery/address-policy';
 import { MAX_SECRETS, SecretVault, validSecrets, withNewSecret } from './webhook-secrets';
@@ -54,7 +61,7 @@ const COUNT: Lookup<number, number> = {
 
 @Injectable()
 export class WebhooksService {
-  private readonly pages = new PageReader(this.database, Webhook, selectWebhooksOf, toPageOf(toWebhookDto));
+  private readonly pages = new PageReader(this.database, Webhook, selectWebhooksOf, pageMapper(toWebhookDto));
 
   constructor(
     private readonly database: Database,
