@@ -43,7 +43,8 @@ export interface ReportedEvent {
 }
 
 export interface ClientDependent {
-  end(transaction: Transaction, clientId: number): Promise<void>;
+  /** Deletes the rows of this feature that belong to a client, when the client is deleted. */
+  deleteRowsOf(transaction: Transaction, clientId: number): Promise<void>;
   /** Describes to the operator what still works after a key was revoked, for example webhooks. */
   describeRemaining(reader: Transaction, client: { id: number; name: string }): Promise<string | undefined>;
 }

@@ -23,7 +23,7 @@ const UP = { status: 'up' } as const;
 /** Checks whether the service should receive requests, for example whether the database is writable. */
 @Injectable()
 export class Readiness {
-  private ending = false;
+  private isStopping = false;
   /** The latest check, whose result is reused for READY_MS. */
   private check = Promise.resolve<string | undefined>(undefined);
   private checkedAt = -Infinity;
@@ -33,13 +33,13 @@ export class Readiness {
     private readonly database: Database,
   ) {}
 
-  end(): void {
-    this.ending = true;
+  announceStop(): void {
+    this.isStopping = true;
   }
 
   /** Returns why the service should not receive requests, or undefined if it should. Never rejects. */
   async reason(): Promise<string | undefined> {
-    if (this.ending) {
+    if (this.isStopping) {
       return 'the service is stopping';
     }
     if (performance.now() - this.checkedAt > READY_MS) {

@@ -227,7 +227,7 @@ async function stopService(
   connections: Connections,
   delayMs: number,
 ): Promise<void> {
-  app.get(Readiness).end();
+  app.get(Readiness).announceStop();
   connections.announceEnd();
   let patienceMs = DRAIN_MS;
   const hurry = signals.second.then((signal) => {
@@ -239,7 +239,7 @@ async function stopService(
   inBackground('Stopping immediately', hurry);
   await Promise.race([pause(delayMs), signals.second]);
   // End the requests that wait for events, so that callers continue with another instance.
-  app.get(EventTail).end();
+  app.get(EventTail).endAllWaits();
   await connections.end(patienceMs);
   await app.close();
 }

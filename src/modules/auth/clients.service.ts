@@ -108,7 +108,7 @@ export class ClientsService {
       });
       await transaction.update(ApiKey, active, { revokedAt: () => 'now()' });
       for (const dependent of this.dependents) {
-        await dependent.end(transaction, client.id);
+        await dependent.deleteRowsOf(transaction, client.id);
       }
       await transaction.softDelete(Client, { id: client.id });
       const details = { revokedKeyIds: keys.map(({ id }) => id) };

@@ -39,12 +39,12 @@ export class EventTail implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.end();
+    this.endAllWaits();
     await this.task.stop();
   }
 
   /** When the service stops, ends the waiting of all requests. Requests that arrive later do not wait at all. */
-  end(): void {
+  endAllWaits(): void {
     this.isOver = true;
     this.waiters.forEach((waiter) => waiter.end());
   }

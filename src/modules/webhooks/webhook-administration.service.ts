@@ -85,7 +85,7 @@ export class WebhookAdministrationService {
  * to the operator. Events are still sent to these webhooks, and a thief of the key may have created some of them.
  */
 export const WEBHOOKS_OF_CLIENT: NonNullable<Feature['clientDependent']> = {
-  async end(transaction, clientId) {
+  async deleteRowsOf(transaction, clientId) {
     await transaction.delete(Webhook, { clientId });
   },
 

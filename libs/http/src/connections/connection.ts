@@ -221,7 +221,7 @@ export class Connection {
    * Releases the memory of the request that has started last if its response is sent. Earlier requests are released already,
    * because `takeTurn` releases a request when the next one starts.
    */
-  settle(): void {
+  releaseIfSent(): void {
     if (this.response !== undefined && isSent(this.response)) {
       this.release(this.response.req);
     }

@@ -300,7 +300,7 @@ export class Connections {
    */
   private keepWithin(maximum: number, sum: Pick<ConnectionTally, 'heldBytes'>, changed: Connection): void {
     const all = [...this.all].filter(({ tally }) => sum === this.total || sum === tally);
-    all.forEach((connection) => connection.settle());
+    all.forEach((connection) => connection.releaseIfSent());
     if (sum.heldBytes > maximum) {
       for (const connection of all.sort((one, other) => other.heldBytes - one.heldBytes)) {
         if (sum.heldBytes <= maximum * (1 - FREED_FRACTION)) {

@@ -117,9 +117,9 @@ it('end with their client, also one that is created meanwhile', async () => {
   const doomed = store.callerWith(key);
   const before = await doomed.post<WebhookWithSecret>('/webhooks', { url: URL });
   let meanwhile: Promise<unknown> | undefined;
-  const dependents = store.app.get<{ end(): Promise<void> }[]>(CLIENT_DEPENDENTS);
+  const dependents = store.app.get<{ deleteRowsOf(): Promise<void> }[]>(CLIENT_DEPENDENTS);
   dependents.push({
-    end: async () => {
+    deleteRowsOf: async () => {
       meanwhile = doomed.post('/webhooks', { url: URL });
       await until(async () => (await lockWaits(store.database.pool)) === 1);
     },
