@@ -60,10 +60,9 @@ export class InventoryService {
     return this.commands.execute(source, {
       needs: StockRows.needsOf(petId),
       decide: (state) => {
-        const { status } = PetRows.get(state, petId);
-        const item = StockRows.get(state, petId);
-        source.assertPrecondition?.(toDto({ ...item, status }));
-        return StockRows.change(state, petId, { stock: stockOf(item) });
+        source.assertPrecondition?.(dtoOf(state, petId));
+        StockRows.change(state, petId, { stock: stockOf(StockRows.get(state, petId)) });
+        return dtoOf(state, petId);
       },
     });
   }
@@ -83,16 +82,22 @@ export const StockRows = {
     state.insert(InventoryItem, petId, { petId, stock, openOrders: 0 });
   },
 
-  change(state: State, petId: number, change: Partial<Stock>): InventoryItemDto {
+  change(state: State, petId: number, change: Partial<Stock>): void {
     const before = StockRows.get(state, petId);
     const after = { ...before, ...change };
     state.update(InventoryItem, petId, after);
-    return toDto({ ...after, status: PetRows.followStock(state, petId, before, after) });
+    PetRows.followStock(state, petId, before, after);
   },
 };
 
 function toDto({ petId, stock, status }: StockWithStatus): InventoryItemDto {
   return { petId, quantity: stock, status };
+}
+
+/** @throws ApiError 404 `pet_not_found` */
+function dtoOf(state: State, petId: number): InventoryItemDto {
+  const { status } = PetRows.get(state, petId);
+  return toDto({ ...StockRows.get(state, petId), status });
 }
 
 /**
@@ -129,11 +134,9 @@ export const INVENTORY_TABLE: ReportedTable = {
         .flatMap((change) => (isReported(state, change) ? change.after!.petId : [])),
       ...PetRows.withNewStatus(state),
     ];
-    return [...new Set(petIds)].map((petId): NewEvent => {
-      const { status } = PetRows.get(state, petId);
-      const data = toDto({ ...StockRows.get(state, petId), status });
-      return { type: 'inventory.updated', petId, data };
-    });
+    return [...new Set(petIds)].map(
+      (petId): NewEvent => ({ type: 'inventory.updated', petId, data: dtoOf(state, petId) }),
+    );
   },
 };
 

@@ -6,16 +6,11 @@ export interface Stock {
   openOrders: number;
 }
 
-interface StockWithStatus {
-  stock: number;
-  status: PetStatus;
-}
-
 /**
  * Returns the status of a pet after a change of its stock or open orders. A pet that runs out of stock becomes
  * `pending` while an order is open, otherwise `sold`.
  */
-export function statusAfter(before: StockWithStatus, after: Stock): PetStatus {
+export function statusAfter(before: { stock: number; status: PetStatus }, after: Stock): PetStatus {
   if (after.stock > 0) {
     return before.stock === 0 ? 'available' : before.status;
   }
@@ -32,6 +27,6 @@ const BY_HAND: Readonly<Record<PetStatus, readonly PetStatus[]>> = {
  * True if a caller may set this status. Only a pet in stock can become `available`, because a pet with this status can
  * be ordered.
  */
-export function mayChangeByHand({ status, stock }: StockWithStatus, to: PetStatus): boolean {
-  return BY_HAND[status].includes(to) && (to !== 'available' || stock > 0);
+export function mayChangeByHand(from: { stock: number; status: PetStatus }, to: PetStatus): boolean {
+  return BY_HAND[from.status].includes(to) && (to !== 'available' || from.stock > 0);
 }

@@ -15,7 +15,7 @@ import { MAX_PAGE_SIZE, type Page, pageMapper, pageOf, rangeOf } from '#libs/htt
 import { CategoryRows } from '../categories';
 import type { ReportedTable } from '../../feature';
 import type { NewEvent } from '../events';
-import { mayChangeByHand, PET_STATUSES, type PetStatus, type Stock, statusAfter } from './pet-status';
+import { mayChangeByHand, PET_STATUSES, type Stock, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
 import {
   InvalidStatusTransitionError,
@@ -155,11 +155,10 @@ export const PetRows = {
     return pet?.deletedAt === null ? pet : null;
   },
 
-  followStock(state: State, id: number, before: Stock, after: Stock): PetStatus {
+  followStock(state: State, id: number, before: Stock, after: Stock): void {
     const pet = state.find(Pet, id)!;
     const status = statusAfter({ ...before, status: pet.status }, after);
     state.update(Pet, id, { ...pet, status });
-    return status;
   },
 
   withNewStatus: (state: State): number[] =>
