@@ -17,7 +17,7 @@ export interface Feature {
   /** Loads the commands of the command line, in the order of the help. */
   cliCommands?: () => Promise<Type<CommandRunner>[]>;
   /** Tables that requests can change. Parents come before the children that refer to them. */
-  tables?: readonly ReportedTable[];
+  tables?: readonly WrittenTable[];
   /**
    * Returns a file without which a copy of the database would be incomplete, for example the file with the key for
    * webhook secrets. Returns undefined if there is no such file.
@@ -30,7 +30,7 @@ export interface Feature {
   metrics?: (app: NestFastifyApplication, registers: Registry[]) => void;
 }
 
-export interface ReportedTable {
+export interface WrittenTable {
   readonly entity: Entity;
   /** Returns events for the changes of one write. `state` contains the rows after the changes. */
   eventsOf?(state: State): ReportedEvent[];

@@ -10,7 +10,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, pageMapper, rangeOf } from '#libs/http';
-import type { ReportedTable } from '../../feature';
+import type { WrittenTable } from '../../feature';
 import type { NewEvent } from '../events';
 import {
   type CategoryDto,
@@ -109,7 +109,7 @@ export const CategoryRows = {
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,
 };
 
-export const CATEGORIES_TABLE: ReportedTable = {
+export const CATEGORIES_TABLE: WrittenTable = {
   entity: Category,
   eventsOf: (state) =>
     state.changesOf(Category).map(({ before, after }): NewEvent => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Insert, type WriteModel } from '#libs/database';
-import type { ReportedEvent, ReportedTable } from '../../feature';
+import type { ReportedEvent, WrittenTable } from '../../feature';
 import type { EventType } from './event.entity';
 
 /**
@@ -19,7 +19,7 @@ const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid'
  * transaction.
  * @param tables all tables that commands change, parents before children: rows are locked and written in this order
  */
-export function writeModelWithEvents(tables: readonly ReportedTable[]): WriteModel {
+export function writeModelWithEvents(tables: readonly WrittenTable[]): WriteModel {
   // Report changes of children before changes of parents: first the order, then the stock that the order took, then the
   // pet.
   const reporting = tables.toReversed();

@@ -11,7 +11,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, pageMapper, rangeOf } from '#libs/http';
-import type { ReportedTable } from '../../feature';
+import type { WrittenTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { PetNotFoundError, PetRows, type PetStatus, type PetWithStatus, type Stock } from '../pets';
 import { InventoryItem, StockWithStatus } from './inventory-item.entity';
@@ -125,7 +125,7 @@ const selectByStatus: Select<ListInventoryQuery> = ({ status }, parameter) => {
  * Reports the event `inventory.updated` for each pet whose stock or status a command has changed. If both have changed,
  * there is still only one such event for the pet.
  */
-export const INVENTORY_TABLE: ReportedTable = {
+export const INVENTORY_TABLE: WrittenTable = {
   entity: InventoryItem,
   eventsOf: (state) => {
     const petIds = [
@@ -134,9 +134,11 @@ export const INVENTORY_TABLE: ReportedTable = {
         .flatMap((change) => (isReported(state, change) ? change.after!.petId : [])),
       ...PetRows.withNewStatus(state),
     ];
-    return [...new Set(petIds)].map(
-      (petId): NewEvent => ({ type: 'inventory.updated', petId, data: dtoOf(state, petId) }),
-    );
+    return [...new Set(petIds)].map((petId): NewEvent => ({
+      type: 'inventory.updated',
+      petId,
+      data: dtoOf(state, petId),
+    }));
   },
 };
 

@@ -10,7 +10,7 @@ import {
   type State,
 } from '#libs/database';
 import { type Page, pageMapper, rangeOf } from '#libs/http';
-import type { ReportedTable } from '../../feature';
+import type { WrittenTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { StockRows, stockAfter } from '../inventory';
 import { PetRows } from '../pets';
@@ -69,7 +69,7 @@ export class OrdersService {
     return this.commands.execute(source, {
       needs: [...(petId === undefined ? [] : StockRows.needsOf(petId)), needOf(id)],
       decide: (state) => {
-        const before = foundUnchanged(state, id, source);
+        const before = findAndCheckPrecondition(state, id, source);
         const { complete = before.complete } = patch;
         if (before.complete && !complete) {
           throw new OrderAlreadyCompleteError(id);
@@ -91,7 +91,7 @@ export class OrdersService {
     return this.commands.execute(source, {
       needs: [...StockRows.needsOf(petId), needOf(id)],
       decide: (state) => {
-        const order = foundUnchanged(state, id, source);
+        const order = findAndCheckPrecondition(state, id, source);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
@@ -133,7 +133,7 @@ function existing(order: Order | null, id: number): Order {
   return order;
 }
 
-function foundUnchanged(state: State, id: number, source: CommandSource): Order {
+function findAndCheckPrecondition(state: State, id: number, source: CommandSource): Order {
   const order = existing(state.find(Order, id), id);
   source.assertPrecondition?.(toOrderDto(order));
   return order;
@@ -157,13 +157,13 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
  * Reports changes of orders in the event feed. A cancellation is also a change of a row, because the row of a cancelled
  * order is kept, with `cancelledAt`.
  */
-export const ORDERS_TABLE: ReportedTable = {
+export const ORDERS_TABLE: WrittenTable = {
   entity: Order,
-  eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOf(before, after!)),
+  eventsOf: (state) => state.changesOf(Order).flatMap(({ before, after }) => eventsOfChange(before, after!)),
 };
 
 /** Returns two events if one request places or reschedules an order and completes it as well. */
-function eventsOf(before: Order | null, after: Order): NewEvent[] {
+function eventsOfChange(before: Order | null, after: Order): NewEvent[] {
   const { petId, shipDate, complete, cancelledAt } = after;
   if (cancelledAt !== null) {
     return [{ type: 'order.cancelled', petId, data: toOrderDto(before!) }];

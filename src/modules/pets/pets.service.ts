@@ -13,7 +13,7 @@ import {
 } from '#libs/database';
 import { MAX_PAGE_SIZE, type Page, pageMapper, pageOf, rangeOf } from '#libs/http';
 import { CategoryRows } from '../categories';
-import type { ReportedTable } from '../../feature';
+import type { WrittenTable } from '../../feature';
 import type { NewEvent } from '../events';
 import { mayChangeByHand, PET_STATUSES, type Stock, statusAfter } from './pet-status';
 import { Pet } from './pet.entity';
@@ -95,7 +95,7 @@ export class PetsService {
         ...(status === undefined ? [PetRows.needOf(id)] : this.stock.needsOf(id)),
       ],
       decide: (state) => {
-        const pet = foundUnchanged(state, id, source);
+        const pet = findAndCheckPrecondition(state, id, source);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined) {
           const { stock } = this.stock.get(state, id);
@@ -117,7 +117,7 @@ export class PetsService {
     return this.commands.execute(source, {
       needs: this.stock.needsOf(id),
       decide: (state) => {
-        const pet = foundUnchanged(state, id, source);
+        const pet = findAndCheckPrecondition(state, id, source);
         if (this.stock.get(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
@@ -174,7 +174,7 @@ function existing(pet: Pet | null, id: number): Pet {
   return pet;
 }
 
-function foundUnchanged(state: State, id: number, source: CommandSource): Pet {
+function findAndCheckPrecondition(state: State, id: number, source: CommandSource): Pet {
   const pet = existing(state.find(Pet, id), id);
   source.assertPrecondition?.(toPetDto(pet));
   return pet;
@@ -190,12 +190,12 @@ function assertCategory(state: State, categoryId: number): void {
  * Reports changes of pets in the event feed. A deletion is also a change of a row, because the row of a deleted pet is
  * kept, with `deletedAt`.
  */
-export const PETS_TABLE: ReportedTable = {
+export const PETS_TABLE: WrittenTable = {
   entity: Pet,
-  eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOf(before, after!)),
+  eventsOf: (state) => state.changesOf(Pet).flatMap(({ before, after }) => eventsOfChange(before, after!)),
 };
 
-function eventsOf(before: Pet | null, after: Pet): NewEvent[] {
+function eventsOfChange(before: Pet | null, after: Pet): NewEvent[] {
   const { id: petId, deletedAt } = after;
   const data = toPetDto(after);
   if (before === null) {
