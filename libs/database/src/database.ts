@@ -2,7 +2,6 @@ import { type DynamicModule, Injectable, Logger, Module } from '@nestjs/common';
 import { InjectDataSource, TypeOrmModule } from '@nestjs/typeorm';
 import type { PoolClient } from 'pg';
 import { DataSource, type DataSourceOptions, type EntityManager, type EntityTarget } from 'typeorm';
-import { isPooled, poolOf } from './connections';
 import { EntityTable } from './engine/entity-table';
 import { getOrInsert } from './engine/get-or-insert';
 import { codeOf, withRetries } from './engine/postgres-errors';
@@ -11,6 +10,7 @@ import { Reads } from './engine/reads';
 import { Session, type Statement, StatementNames, type StatementResult } from './engine/session';
 import { COMMIT, SET_TIMEOUTS, beginning, rollingBack } from './engine/transaction';
 import { WITHOUT_TIMEOUTS } from './migrations';
+import { isPooled, poolOf } from './pg-driver';
 
 /** A running transaction. Functions may pass the transaction on, but must keep no reference after its end. */
 export type Transaction = EntityManager;

@@ -10,7 +10,7 @@ export {
   type State,
 } from './engine/state';
 export { type CopiedTable, copyDatabase } from './copy';
-export { detectPooler, giveUpSilentConnection, poolOf } from './connections';
+export { detectPooler, giveUpSilentConnection, poolOf } from './pg-driver';
 export { Database, DatabaseModule, ReadOnlyDatabaseError, type Transaction } from './database';
 export { BYTEWISE_TEXT, GeneratedId, PostgresNames, WRITTEN_BY_SQL } from './typeorm';
 export {

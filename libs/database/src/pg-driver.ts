@@ -3,6 +3,7 @@ import { type ClientBase, type Pool, defaults, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 
+// The import of this file sets two defaults of the driver for the whole process, this one and the parser of `bigint`.
 // Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
 // offsets with seconds.
 defaults.parseInputDatesAsUTC = true;
