@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './eventually';
 import { read } from './files';
 import { HAPROXY, findProgram } from './programs';
 import { freePort } from './ports';
 import { SpawnedProcess } from './spawned-process';
+import { TestFolder } from './test-folder';
 
 export const DEPLOYED = 'docker/haproxy/haproxy.cfg';
 
@@ -21,7 +20,7 @@ export class Haproxy {
 
   private constructor(
     private readonly process: SpawnedProcess,
-    private readonly folder: string,
+    private readonly folder: TestFolder,
     readonly port: number,
     private readonly metricsPort: number,
   ) {}
@@ -34,10 +33,10 @@ export class Haproxy {
       .replace('bind :8405', `bind 127.0.0.1:${metricsPort}`)
       .replace('store-one:3000', `127.0.0.1:${one}`)
       .replace('store-two:3000', `127.0.0.1:${two}`);
-    const folder = await mkdtemp(join(tmpdir(), 'petstore-haproxy-'));
-    const file = join(folder, 'haproxy.cfg');
+    const folder = new TestFolder();
+    const file = folder.path('haproxy.cfg');
     await writeFile(file, configuration);
-    const process = new SpawnedProcess([findProgram(HAPROXY)!, '-f', file]);
+    const process = folder.add(new SpawnedProcess([findProgram(HAPROXY)!, '-f', file]));
     const proxy = new Haproxy(process, folder, port, metricsPort);
     Haproxy.running.push(proxy);
     return proxy;
@@ -64,11 +63,6 @@ export class Haproxy {
 
   /** Ends all proxies that tests have started. It is called after each test, because a test that failed has not ended its own. */
   static async closeAll(): Promise<void> {
-    await Promise.all(Haproxy.running.splice(0).map((proxy) => proxy.close()));
-  }
-
-  private async close(): Promise<void> {
-    await this.process.end('SIGKILL');
-    await rm(this.folder, { recursive: true, force: true });
+    await Promise.all(Haproxy.running.splice(0).map((proxy) => proxy.folder.clear()));
   }
 }

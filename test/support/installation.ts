@@ -33,9 +33,10 @@ export async function install(): Promise<void> {
   // As `npm run build` does.
   run(folder, ['node_modules/@nestjs/cli/bin/nest.js', 'build']);
   run(folder, ['bin/bundle.js']);
-  run(folder, ['bin/browser-files.js']);
-  // Services that tests run from the sources read these files from the checkout.
-  cpSync(join(folder, 'dist/browser'), join(ROOT, 'dist/browser'), { recursive: true });
+  // Services that tests run from the sources read these files from the checkout. The script replaces each file atomically, because
+  // `npm run dev` may be serving it.
+  run(ROOT, ['bin/browser-files.js']);
+  cpSync(join(ROOT, 'dist/browser'), join(folder, 'dist/browser'), { recursive: true });
   SOURCES.forEach((name) => rmSync(join(folder, name), { recursive: true }));
   process.env.TEST_INSTALLATION = folder;
 }

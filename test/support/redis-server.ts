@@ -1,25 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { beforeTests } from './before-tests';
 import { within } from './eventually';
 import { freePort } from './ports';
 import { SpawnedProcess } from './spawned-process';
+import { TestFolder } from './test-folder';
 
 /** A real Redis on a port of its own, which a test may stop, pause and start again. */
 export class RedisServer {
-  private process: SpawnedProcess | null = null;
+  private readonly folder = new TestFolder();
+  private process?: SpawnedProcess;
 
   private constructor(
     readonly port: number,
-    private readonly folder: string,
     private readonly moreOptions: string[],
   ) {}
 
   static async start(moreOptions: string[] = []): Promise<RedisServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'petstore-redis-'));
-    const server = new RedisServer(await freePort(), folder, moreOptions);
+    const server = new RedisServer(await freePort(), moreOptions);
     await server.start();
     return server;
   }
@@ -29,9 +26,10 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder];
+    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder.root];
     const inMemory = ['--save', '', '--appendonly', 'no'];
-    this.process = new SpawnedProcess(['redis-server', ...options, ...inMemory, ...this.moreOptions]);
+    const command = ['redis-server', ...options, ...inMemory, ...this.moreOptions];
+    this.process = this.folder.add(new SpawnedProcess(command));
     const redis = new Redis(this.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     await within(`Redis at ${this.url}`, redis.ping()).finally(() => redis.disconnect());
@@ -54,14 +52,11 @@ export class RedisServer {
 
   /** Ends the server, whose data is lost. */
   async stop(): Promise<void> {
-    const { process } = this;
-    this.process = null;
-    await process?.end('SIGKILL');
+    await this.process?.end('SIGKILL');
   }
 
-  async close(): Promise<void> {
-    await this.stop();
-    await rm(this.folder, { recursive: true, force: true });
+  close(): Promise<void> {
+    return this.folder.clear();
   }
 }
 

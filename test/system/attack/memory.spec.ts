@@ -25,12 +25,12 @@ beforeAll(async () => {
   victim = await processes.serve({ DATABASE_URL: database.url, LOG_LEVEL: 'info', NODE_OPTIONS: HEAP });
   key = await insertUnlimitedKey(database.url);
   // From now on, nobody reads the log.
-  victim.child.stdout!.pause();
+  victim.child.stdout.pause();
 });
 
 afterAll(() => {
   sockets.forEach((socket) => socket.destroy());
-  victim.child.stdout!.resume();
+  victim.child.stdout.resume();
 });
 
 /**
