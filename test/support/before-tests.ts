@@ -2,7 +2,7 @@
  * A value for all tests of the file, or of the `describe`, that calls this.
  * @param make makes the value before the tests
  * @param end runs after the tests
- * @returns stands for the value. If a member is used before the value is made, an error says so.
+ * @returns a placeholder for the value. If one of its members is used before the tests begin, an error names that member.
  */
 export function beforeTests<Value extends object>(
   make: () => Value | Promise<Value>,

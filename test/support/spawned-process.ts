@@ -42,7 +42,7 @@ export class SpawnedProcess {
     return this.stdout.split('\n').slice(0, -1);
   }
 
-  /** Waits until standard output has a text that `find` finds. @throws Error with the output if the process ends before */
+  /** Waits until standard output has a text that `find` finds. @throws Error with the output if the process ends without that text */
   async printed<Found>(find: () => Found | undefined): Promise<Found> {
     for (;;) {
       const found = find();
