@@ -59,19 +59,11 @@ export function useDatabases(): typeof createTestDatabase {
 }
 
 /** Inserts a client whose limits no test reaches into the database of this URL. @returns the client's key */
-export const insertUnlimitedKey = (url: string) => insertClientWithKey(url, 'load', 'enterprise', 1_000_000);
-
-/** Inserts a client into the database of this URL. @param limit per minute and per day, for a plan without fixed limits @returns the client's key */
-export async function insertClientWithKey(
-  url: string,
-  client: string,
-  plan: string,
-  limit?: number,
-): Promise<string> {
+export async function insertUnlimitedKey(url: string, client = 'load'): Promise<string> {
   const key = newApiKey();
   const statement = `WITH client AS (
-    INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($3, $4, $5, $5) RETURNING id)
+    INSERT INTO clients (name, plan, per_minute, per_day) VALUES ($3, 'enterprise', 1000000, 1000000) RETURNING id)
     INSERT INTO api_keys (client_id, digest, last4, scopes) SELECT id, $1, $2, '{read,write}' FROM client`;
-  await query(url, statement, [digestOf(key), key.slice(-4), client, plan, limit ?? null]);
+  await query(url, statement, [digestOf(key), key.slice(-4), client]);
   return key;
 }

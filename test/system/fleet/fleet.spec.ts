@@ -1,6 +1,6 @@
 import { ApiCaller } from '../../support/api-caller';
 import { Arrange, aPet } from '../../support/builders';
-import { insertClientWithKey, insertUnlimitedKey } from '../../support/test-database';
+import { insertUnlimitedKey } from '../../support/test-database';
 import { DocumentContract } from '../../support/document-contract';
 import { until } from '../../support/eventually';
 import { Haproxy, documentedShutdownDelay } from '../../support/haproxy';
@@ -108,7 +108,7 @@ test('a rolling restart behind haproxy, under a steady load of orders and cancel
   await Promise.all([proxy.sees('one', 'UP'), proxy.sees('two', 'UP')]);
   const { id: petId } = await arrange().pet(aPet(), STOCK);
   // Another client, because the test above has used the Idempotency-Keys of the first one.
-  const another = await insertClientWithKey(database.url, 'rolling', 'enterprise', 1_000_000);
+  const another = await insertUnlimitedKey(database.url, 'rolling');
   const orders = new InsistentOrders(() => proxy.url, another, petId, PAUSE_MS);
   const more = async (count: number) => {
     const enough = orders.booked.length + count;
