@@ -47,7 +47,7 @@ const WAITS_FOR_EVENTS = /[?&]wait=[1-9]/;
 
 /**
  * The pause after a 429. During the pause, no request is sent, except a first attempt of `GET /rate-limit`, which the service
- * answers whatever the limits are. If this attempt fails, later attempts wait as well (see `holdOn`).
+ * answers whatever the limits are. If this attempt fails, later attempts wait as well (see `mustWait`).
  */
 interface Hold {
   response: Response;
@@ -57,10 +57,26 @@ interface Hold {
   isReported: boolean;
 }
 
+/** The outcome of one attempt, and how many milliseconds to wait before another attempt. */
+interface Attempt {
+  outcome: Response | NoAnswer;
+  waitMs: number;
+}
+
+/**
+ * True if an attempt waits until the pause after a 429 is over. A first attempt of `GET /rate-limit` does not wait, because
+ * rate limits do not apply to this operation if the key is valid. A later attempt waits, because if the key is not valid,
+ * the first attempt may have been refused with 429.
+ * @param count number of the attempt, from 1
+ */
+function mustWait({ url }: Request, count: number): boolean {
+  return count > 1 || !url.endsWith('/rate-limit');
+}
+
 /**
  * Returns a `fetch` with retries, for one API key. The returned function rejects with NoAnswer if the last attempt got
- * no response. Inside, the function `attempts` repeats a request that has failed, and the function `attempt` waits
- * until a request may be sent.
+ * no response. Inside, the function `sendWithRetries` repeats a request that has failed. For each attempt, the function
+ * `sendInTurn` waits until a request may be sent, and the function `sendNow` sends the request.
  */
 export function retryingFetch(
   defaults: RetryOptions,
@@ -76,24 +92,28 @@ export function retryingFetch(
     onRetry?.({ operation, waitSeconds: waitMs / 1_000, status, reason });
   };
 
-  /**
-   * Returns the current pause after a 429 if this attempt must wait until that pause ends, otherwise undefined. A first
-   * attempt of `GET /rate-limit` does not wait, because rate limits do not apply to this operation if the key is valid. A
-   * later attempt waits, because if the key is not valid, the first attempt may have been refused with 429.
-   * @param count number of the attempt, from 1
-   */
-  const holdOn = ({ url }: Request, count: number): Hold | undefined =>
-    hold &&
-    now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) &&
-    (count > 1 || !url.endsWith('/rate-limit'))
-      ? hold
-      : undefined;
+  /** Returns the pause after a 429 if the pause is not over, otherwise undefined. */
+  const currentHold = (): Hold | undefined =>
+    hold && now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) ? hold : undefined;
+
+  /** Sends a request. If the response is 429, begins or extends the pause. */
+  const sendNow = async (request: Request, count: number, timeoutMs: number): Promise<Attempt> => {
+    const response = await send(request, fetch, timeoutMs);
+    if (response.status !== 429) {
+      return { outcome: response, waitMs: waitBeforeNext(response, count) };
+    }
+    const text = await response.clone().text();
+    const { until = 0, isReported = false } = currentHold() ?? {};
+    const ownUntil = now() + waitBeforeNext(response, count);
+    hold = { response, text, since: now(), until: Math.max(until, ownUntil), isReported };
+    return { outcome: response, waitMs: hold.until - now() };
+  };
 
   /**
    * Waits until fewer than MAX_CONCURRENT requests run and the pause after an earlier 429 response is over. Then sends the
    * request. If the pause is longer than `maxWaitMs`, returns that earlier 429 response and does not send the request.
    */
-  const attempt = async (
+  const sendInTurn = async (
     request: Request,
     {
       callNumber,
@@ -101,42 +121,32 @@ export function retryingFetch(
       maxWaitMs,
       timeoutMs,
     }: Record<'callNumber' | 'count' | 'maxWaitMs' | 'timeoutMs', number>,
-  ): Promise<Response> => {
+  ): Promise<Attempt> => {
     for (;;) {
       const leave = WAITS_FOR_EVENTS.test(request.url) ? () => undefined : await enter(callNumber);
+      let held: Hold | undefined;
       try {
         request.signal.throwIfAborted();
-        if (!holdOn(request, count)) {
-          const response = await send(request, fetch, timeoutMs);
-          if (response.status === 429) {
-            const text = await response.clone().text();
-            const { until = 0, isReported = false } = holdOn(request, 2) ?? {};
-            const ownUntil = now() + waitBeforeNext(response, count);
-            hold = { response, text, since: now(), until: Math.max(until, ownUntil), isReported };
-          }
-          return response;
-        }
+        held = mustWait(request, count) ? currentHold() : undefined;
+        if (!held) return await sendNow(request, count, timeoutMs);
       } finally {
         leave();
       }
-      const held = holdOn(request, count);
-      if (held) {
-        const waitMs = held.until - now();
-        if (waitMs > maxWaitMs) {
-          const response = new Response(held.text, held.response);
-          response.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
-          return response;
-        }
-        if (!held.isReported) {
-          held.isReported = true;
-          report(request, waitMs, 429, 'the response was 429');
-        }
-        await pause(waitMs, request.signal);
+      const waitMs = held.until - now();
+      if (waitMs > maxWaitMs) {
+        const response = new Response(held.text, held.response);
+        response.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+        return { outcome: response, waitMs };
       }
+      if (!held.isReported) {
+        held.isReported = true;
+        report(request, waitMs, 429, 'the response was 429');
+      }
+      await pause(waitMs, request.signal);
     }
   };
 
-  const attempts = async (request: Request, ofCall: AttemptOptions): Promise<Response> => {
+  const sendWithRetries = async (request: Request, ofCall: AttemptOptions): Promise<Response> => {
     const maxAttempts = ofCall.maxAttempts ?? defaults.maxAttempts ?? 4;
     const maxWaitMs = (ofCall.maxWaitSeconds ?? defaults.maxWaitSeconds ?? 90) * 1_000;
     const timeoutMs = (ofCall.attemptTimeoutSeconds ?? defaults.attemptTimeoutSeconds ?? 30) * 1_000;
@@ -144,19 +154,24 @@ export function retryingFetch(
     const callNumber = (calls += 1);
     let leftMs = maxWaitMs;
     for (let count = 1; ; count += 1) {
-      const outcome = await attempt(request, { callNumber, count, maxWaitMs, timeoutMs }).catch(
-        (error: unknown) => new NoAnswer(error),
-      );
+      const { outcome, waitMs } = await sendInTurn(request, {
+        callNumber,
+        count,
+        maxWaitMs,
+        timeoutMs,
+      }).catch((error: unknown): Attempt => ({
+        outcome: new NoAnswer(error),
+        waitMs: waitBeforeNext(undefined, count),
+      }));
       request.signal.throwIfAborted();
       const response = outcome instanceof NoAnswer ? undefined : outcome;
-      const status = response?.status ?? 0;
-      const waitMs = status === 429 ? hold!.until - now() : waitBeforeNext(response, count);
       leftMs -= waitMs;
       if (count >= maxAttempts || leftMs < 0 || !(await isWorthRepeating(request.method, response))) {
         if (outcome instanceof NoAnswer) throw outcome;
         return outcome;
       }
-      // After a 429, do not wait here: `attempt` waits until calls may be sent again.
+      const status = response?.status ?? 0;
+      // After a 429, do not wait here: `sendInTurn` waits until calls may be sent again.
       if (status === 429) continue;
       const reason = outcome instanceof NoAnswer ? outcome.message : `the response was ${status}`;
       report(request, waitMs, status, reason);
@@ -168,7 +183,7 @@ export function retryingFetch(
     new Promise((resolve, reject) => {
       // Reject when the signal aborts, also while the call is still waiting to be sent.
       request.signal.addEventListener('abort', () => reject(request.signal.reason as Error), { once: true });
-      attempts(request, ofCall).then(resolve, reject);
+      sendWithRetries(request, ofCall).then(resolve, reject);
     });
 }
 
