@@ -115,11 +115,13 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
         .catch((cause: unknown) => {
           signal?.throwIfAborted();
           const isAnswer = cause instanceof NoAnswer || (cause as Error).name === 'SyntaxError';
-          throw isAnswer ? new PetStoreError(operation, idempotencyKey, received, undefined, cause) : cause;
+          throw isAnswer
+            ? new PetStoreError({ operation, idempotencyKey, response: received, cause })
+            : cause;
         })
         .finally(() => signal?.removeEventListener('abort', abort));
       if (!response.ok || !isOfKind(data, success)) {
-        throw new PetStoreError(operation, idempotencyKey, response, error);
+        throw new PetStoreError({ operation, idempotencyKey, response, body: error });
       }
       return Array.isArray(data)
         ? { data: data as unknown[], next: nextCursor(response.headers), response }

@@ -6,9 +6,27 @@ import type { ErrorBody } from './generated/types.ts';
  */
 export type PetStoreErrorCode = ErrorBody['code'] | 'no_answer' | 'not_modified' | 'unexpected_answer';
 
+/**
+ * A failed call. `body` is the JSON body of the response. `cause` is NoAnswer, or the error with which the body could not
+ * be parsed.
+ */
+type FailedCall = Pick<PetStoreError, 'operation' | 'idempotencyKey' | 'response'> & {
+  body?: unknown;
+  cause?: unknown;
+};
+
 /** A call has failed. Programs should check `code`; `message` is for people. */
 export class PetStoreError extends Error {
   override readonly name = 'PetStoreError';
+  /** The method and the path in the OpenAPI document, for example `GET /pets/{petId}`. */
+  readonly operation: string;
+  /**
+   * The key of a POST. If the same body is sent with this key again, the service executes the POST only once. Undefined
+   * for other methods.
+   */
+  readonly idempotencyKey: string | undefined;
+  /** The response, whose body has already been read. Undefined if there was no response. */
+  readonly response?: Response | undefined;
   readonly code: PetStoreErrorCode;
   /** The HTTP status, or 0 if there was no response. */
   readonly status: number;
@@ -22,23 +40,14 @@ export class PetStoreError extends Error {
    */
   readonly next: string | undefined;
 
-  /**
-   * @param operation the method and the path in the OpenAPI document, for example `GET /pets/{petId}`
-   * @param idempotencyKey the key of a POST. If the same body is sent with this key again, the service executes the
-   * POST only once
-   * @param response the response, whose body has already been read
-   */
-  constructor(
-    readonly operation: string,
-    readonly idempotencyKey: string | undefined,
-    readonly response?: Response,
-    body?: unknown,
-    cause?: unknown,
-  ) {
+  constructor({ operation, idempotencyKey, response, body, cause }: FailedCall) {
     const { code, message } = (body ?? {}) as Partial<ErrorBody>;
     super(message ?? `${operation}: ${problemOf(response, cause)}.`, {
       cause: cause instanceof NoAnswer ? cause.cause : cause,
     });
+    this.operation = operation;
+    this.idempotencyKey = idempotencyKey;
+    this.response = response;
     const unanswered = cause instanceof NoAnswer ? 'no_answer' : 'unexpected_answer';
     this.status = response?.status ?? 0;
     this.code = code ?? (this.status === 304 ? 'not_modified' : unanswered);
