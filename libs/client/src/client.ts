@@ -130,7 +130,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
     return [name, call] as const;
   });
   const store = Object.fromEntries(calls) as unknown as PetStoreClient;
-  const followEvents = (input: Input<'listEvents'> = {}) => follow(store.listEvents, retryOptions, input);
+  const followEvents = (input: Input<'listEvents'> = {}) => followFeed(store.listEvents, retryOptions, input);
   return { ...store, followEvents };
 }
 
@@ -199,7 +199,7 @@ export async function* all<
   } while (next !== undefined && next !== cursor);
 }
 
-export async function* follow(
+async function* followFeed(
   list: (input: Input<'listEvents'>) => Promise<Page<StoreEvent>>,
   { onRetry, sleep: pause = sleep, now = () => performance.now() }: RetryOptions,
   { query, signal = new AbortController().signal, ...options }: Input<'listEvents'>,
