@@ -3,6 +3,9 @@ import { shellWord } from '#libs/messages';
 
 export const VERSION = '1.0.0';
 
+/** The version of the OpenAPI document. A test compares this version with the changelog for callers. */
+export const API_VERSION = '1.0.0';
+
 /**
  * How the operator calls this program, for example `npx petstore`. Messages that recommend a command begin the command
  * with this text, so that the operator can copy and run the command.

@@ -3,6 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, type OperationObject, SwaggerModul
 import { definedTags } from '#libs/http';
 import { API_KEY_SCHEME, BEARER_SCHEME } from '../../modules/auth';
 import { PLAN_LIMITS } from '../../modules/quotas';
+import { API_VERSION } from '../../program';
 import { completeDocument } from './complete-document';
 import { type GuideName, INDEX_PATH, guidePath } from './guides';
 import { ADDRESS_PLACEHOLDER } from './served-content';
@@ -62,7 +63,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
     .setTitle('Pet Store')
-    .setVersion('1.0.0')
+    .setVersion(API_VERSION)
     .setDescription(description())
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .setExternalDoc('Guides for callers', ADDRESS_PLACEHOLDER + INDEX_PATH)

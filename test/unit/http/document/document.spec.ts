@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { type ErrorDefinition, defineError, errorCatalogue } from '#libs/http';
 import { openapiDocument } from '../../../../src/cli/openapi-document';
+import { API_VERSION } from '../../../../src/program';
 import { type Operation, operationsOf } from '../../../support/document';
 import { filesOf, read } from '../../../support/files';
 
@@ -30,7 +31,7 @@ it('openapi.yaml means the same to YAML 1.1 parsers', () => {
 
 it('is OpenAPI 3.0.3 at a URL that programs can use, and requires a key in either of two header fields', () => {
   const { openapi, info, security, servers, components } = document;
-  expect([openapi, info.title, info.version]).toEqual(['3.0.3', 'Pet Store', '1.0.0']);
+  expect([openapi, info.title, info.version]).toEqual(['3.0.3', 'Pet Store', API_VERSION]);
   expect(servers!.map(({ url, variables }) => [url, variables])).toEqual([[LOCAL, undefined]]);
   expect(info.contact!.url).toBe(`${LOCAL}/docs/guides/getting-started#help`);
   expect(security).toEqual([{ apiKey: [] }, { bearer: [] }]);
