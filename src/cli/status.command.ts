@@ -89,7 +89,7 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
   const url = databaseUrl ?? embedded?.url;
   const database: StoreStatus['database'] =
     databaseUrl === undefined
-      ? { kind: 'embedded', location: embedded?.cluster ?? resolve(dataDirectory), ...UNKNOWN }
+      ? { kind: 'embedded', location: embedded?.dataFiles ?? resolve(dataDirectory), ...UNKNOWN }
       : { kind: 'given', location: locationOf(databaseUrl), ...UNKNOWN };
   if (url === undefined) {
     const problems = [missingDatabase(settings)];

@@ -29,8 +29,7 @@ export const NOBODY: Account = { uid: 65_534, gid: 65_534 };
 export type DataFolder = ReturnType<typeof checkedFolder>;
 
 /**
- * Checks that PostgreSQL can use a folder for its data. Returns the paths that the server uses, and the account of the
- * operating system that has to run PostgreSQL.
+ * Checks that PostgreSQL can use a folder for its data. Returns the paths that the server uses.
  * @param shared the folder in which the returned path `runtime` is if root starts PostgreSQL. A copy of PostgreSQL's programs
  * is stored there, because another account then runs PostgreSQL, and may be unable to read the folder of the npm package
  */
@@ -42,9 +41,8 @@ export function checkedFolder(given: string, shared = '/var/lib/embedded-postgre
   if (Buffer.byteLength(join(cluster, `.s.PGSQL.${PORT}`)) > MAX_SOCKET_PATH_BYTES) {
     throw new EmbeddedPostgresError(`the path ${path} is too long for a Unix socket; choose a shorter path`);
   }
-  const isRoot = process.geteuid!() === 0;
   const { uid, mode } = fs.statSync(path);
-  if (isRoot && (uid !== 0 || (mode & 0o022) !== 0)) {
+  if (isRoot() && (uid !== 0 || (mode & 0o022) !== 0)) {
     throw new EmbeddedPostgresError(
       `${path} belongs to uid ${uid}, or others may write to it, and root works only in a folder of its own: ` +
         'run this as that user, change the folder (chown root, chmod 700), or choose another one',
@@ -54,14 +52,23 @@ export function checkedFolder(given: string, shared = '/var/lib/embedded-postgre
   if (clusterStats && (clusterStats.mode & 0o700) !== 0o700) {
     throw new EmbeddedPostgresError(withRemedy(`data directory "${cluster}" has invalid permissions`));
   }
-  // If root starts the server, the server runs as the owner of the existing data or, if there is no data yet, as an
-  // account of its own.
-  const ensureAccount = () => (isRoot ? (ownerOf(cluster) ?? serverAccount()) : undefined);
-  const runtime = join(isRoot ? shared : path, 'runtime');
-  return { path, cluster, log: join(path, 'server.log'), runtime, ensureAccount };
+  const runtime = join(isRoot() ? shared : path, 'runtime');
+  return { path, cluster, log: join(path, 'server.log'), runtime };
 }
 
-function serverAccount(): Account {
+function isRoot(): boolean {
+  return process.geteuid!() === 0;
+}
+
+/**
+ * Returns the account that PostgreSQL has to run as if this process is root: the owner of the existing data or, if there
+ * is no data yet, an account of its own, which is created. Undefined if this process is not root.
+ */
+function accountOf(cluster: string): Account | undefined {
+  return isRoot() ? (ownerOf(cluster) ?? createdAccount()) : undefined;
+}
+
+function createdAccount(): Account {
   if (!listedAccount()) {
     const options = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin'];
     spawnSync('useradd', [...options, ACCOUNT]);
@@ -91,18 +98,21 @@ export function holdsData({ cluster }: DataFolder): boolean {
 /**
  * Creates the database cluster if the folder has none.
  * @param sync false makes initdb skip fsync, for a server that itself runs without fsync
+ * @returns the account that has to run PostgreSQL. Undefined if this process has to, because it is not root
  */
-export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<void> {
+export async function ensureCluster(folder: DataFolder, sync: boolean): Promise<Account | undefined> {
   const { path, cluster } = folder;
+  const account = accountOf(cluster);
   if (!holdsData(folder)) {
-    await makeCluster(folder, sync);
-    return;
+    await makeCluster(folder, account, sync);
+    // Look for the owner again, because another process may have created the cluster first, for another account.
+    return accountOf(cluster);
   }
-  const account = folder.ensureAccount();
   if (account && fs.statSync(cluster).uid === 0) changeOwner(account, cluster);
   for (const name of fs.readdirSync(path).filter((entry) => entry.startsWith(STAGING))) {
     fs.rmSync(join(path, name), { recursive: true, force: true });
   }
+  return account;
 }
 
 /**
@@ -129,9 +139,11 @@ function changeOwner({ uid, gid }: Account, folder: string): void {
  * Creates a database cluster in a temporary folder and then renames the folder, so that an interrupted initdb leaves no
  * incomplete cluster.
  */
-async function makeCluster(folder: DataFolder, sync: boolean): Promise<void> {
-  const { path, cluster, runtime } = folder;
-  const account = folder.ensureAccount();
+async function makeCluster(
+  { path, cluster, runtime }: DataFolder,
+  account: Account | undefined,
+  sync: boolean,
+): Promise<void> {
   const initdb = programPath('initdb', account, runtime);
   const staging = fs.mkdtempSync(join(path, STAGING));
   const args = [

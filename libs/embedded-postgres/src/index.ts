@@ -50,13 +50,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     makeFolder(path, 0o700);
     const folder = checkedFolder(path, options.sharedDirectory);
-    await ensureCluster(folder, parameters.fsync !== 'off');
+    const account = await ensureCluster(folder, parameters.fsync !== 'off');
     url = urlOf(folder.cluster, database);
-    if (folder.ensureAccount()?.uid === NOBODY.uid) {
+    if (account?.uid === NOBODY.uid) {
       log(`warning: PostgreSQL in ${path} runs as nobody, and other processes of nobody can reach its data`);
     }
-    const server = await superviseServer({ folder, database, parameters, log, signal });
+    const server = await superviseServer({ folder, account, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
+    // Other commands may use a server that one command has started with `share`. SIGTERM waits for their sessions, and
+    // the server goes on if the sessions last longer.
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {
     if (share && error instanceof ServerInUseError) {
@@ -86,14 +88,15 @@ function urlOf(cluster: string, database: string): string {
 }
 
 export interface FoundData {
-  cluster: string;
+  /** The folder of PostgreSQL's own files: the database cluster. */
+  dataFiles: string;
   url: string;
   psql: string;
 }
 
 /**
- * Returns the folder of PostgreSQL's own files below `dataDirectory` (the database cluster), and how to connect to the
- * server that uses these files. Undefined if there are no such files.
+ * Returns the folder of PostgreSQL's own files below `dataDirectory`, and how to connect to the server that uses these
+ * files. Undefined if there are no such files.
  */
 export function findData(dataDirectory: string, database: string): FoundData | undefined {
   const path = resolve(dataDirectory);
@@ -102,7 +105,7 @@ export function findData(dataDirectory: string, database: string): FoundData | u
     if (!holdsData(folder)) return undefined;
     const { cluster } = folder;
     const psql = `psql -h '${cluster}' -U ${USER} ${database}`;
-    return { cluster, url: urlOf(cluster, database), psql };
+    return { dataFiles: cluster, url: urlOf(cluster, database), psql };
   } catch (error) {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw toEmbeddedPostgresError(error, `look into ${path}`);

@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { programOptions, programPath } from './binaries';
+import { type Account, programOptions, programPath } from './binaries';
 import { type DataFolder, WORKING_DIRECTORY, PORT, USER } from './cluster';
 import { EmbeddedPostgresError, errorCodeOf, messageOf, reasonIn, withRemedy } from './failures';
 
@@ -30,6 +30,8 @@ const CONFLICT =
 
 export interface Server {
   folder: DataFolder;
+  /** The account that runs PostgreSQL if this process is root. Undefined if this process is not root. */
+  account: Account | undefined;
   database: string;
   parameters: Record<string, string>;
   log: (line: string) => void;
@@ -170,9 +172,8 @@ function isPostmaster(cluster: string, pid: number): boolean {
 }
 
 /** Starts the server as a detached process, so that Ctrl-C in the terminal does not reach the server. */
-function launch({ folder, parameters }: Server): ChildProcess {
+function launch({ folder, account, parameters }: Server): ChildProcess {
   const { cluster, runtime } = folder;
-  const account = folder.ensureAccount();
   if ((fs.statSync(folder.log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) {
     fs.renameSync(folder.log, `${folder.log}.old`);
   }
