@@ -27,18 +27,18 @@ export function storedBlock(content: Buffer, isLast = false): Buffer {
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 
 /**
- * Returns a gzip file in pieces.
+ * Returns the chunks of a gzip file.
  * @param compressed the content, as results of `compressPart` and `storedBlock`
  * @param plain the same content before compression, because a gzip file ends with the checksum and the length of this
  * content
  */
 export function gzipFile(compressed: Buffer[], plain: Buffer[]): Buffer[] {
   const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(plain.reduce((sum, piece) => crc32(piece, sum), 0));
+  trailer.writeUInt32LE(plain.reduce((sum, chunk) => crc32(chunk, sum), 0));
   trailer.writeUInt32LE(byteLengthOf(plain), 4);
   return [HEADER, ...compressed, storedBlock(Buffer.alloc(0), true), trailer];
 }
 
-export function byteLengthOf(pieces: Buffer[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
+export function byteLengthOf(chunks: Buffer[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }

@@ -14,7 +14,7 @@ import {
   referencePage,
   wantsPage,
 } from './pages';
-import { PAGE, type PageFile, readPageFile, rootFrom, serveFile, serveText } from './served-content';
+import { PUBLIC_ROUTE, type PageFile, readPageFile, rootFrom, serveFile, serveText } from './served-content';
 import { referenceDocument } from './reference-document';
 
 export function serveDocument(app: NestFastifyApplication): void {
@@ -47,7 +47,7 @@ export function serveDocument(app: NestFastifyApplication): void {
 
 /** Answers `/`: redirects browsers to the reference, and tells programs where the OpenAPI document is (RFC 8631). */
 function serveRoot(fastify: FastifyInstance, { info }: OpenAPIObject): void {
-  fastify.get('/', PAGE, (request, reply) => {
+  fastify.get('/', PUBLIC_ROUTE, (request, reply) => {
     const at = (path: string) => request.prefix + path;
     const places = { openapi: at('/openapi.json'), docs: at('/docs'), guides: at(INDEX_PATH) };
     const link = `<${places.openapi}>; rel="service-desc", <${places.docs}>; rel="service-doc"`;
@@ -77,7 +77,7 @@ function serveGuides(pages: FastifyInstance, guides: () => Promise<Guide[]>, the
   }
   serveText(pages, '/llms.txt', async () => llmsText(await guides()));
   for (const path of ['/docs', INDEX_PATH, '/swagger']) {
-    pages.get(`${path}/`, PAGE, (_request, reply) =>
+    pages.get(`${path}/`, PUBLIC_ROUTE, (_request, reply) =>
       reply.redirect(rootFrom(`${path}/`) + path.slice(1), 301),
     );
   }

@@ -61,9 +61,9 @@ interface Content {
   hasAddress: boolean;
   /**
    * Returns the content uncompressed (`identity`), compressed with gzip and, for files only, compressed with Brotli
-   * (`br`). Each is divided into pieces, which a response sends one after the other.
+   * (`br`). A response sends the chunks of one of these one after the other.
    */
-  formsFor(address: string): Record<'identity' | 'gzip', Buffer[]> & { br?: Buffer[] };
+  chunksFor(address: string): Record<'identity' | 'gzip', Buffer[]> & { br?: Buffer[] };
 }
 
 interface Source {
@@ -89,12 +89,13 @@ export async function readPageFile(name: string): Promise<Source> {
 /**
  * Compresses each part of the content once with gzip. The service's address, which depends on the `Host` of a request, is
  * put between the compressed parts when a response is made. A gzip file may have uncompressed blocks, such as the address,
- * between its compressed blocks. Content with an address is never sent with Brotli.
+ * between its compressed blocks. To compress the whole content for each address would keep the process busy, because a
+ * caller may send any `Host`, and requests for pages are not counted. Content with an address is never sent with Brotli.
  */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   const compressedParts = await Promise.all(parts.map(compressPart));
   const digest = entityTag(Buffer.concat(parts)).slice(1, -1);
-  const write = (address: string) => {
+  const chunksFor = (address: string) => {
     const text = Buffer.from(address);
     const put = (between: Buffer, all: Buffer[]) =>
       all.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
@@ -102,8 +103,8 @@ async function prepare({ parts, brotli }: Source): Promise<Content> {
     const gzip = gzipFile(put(storedBlock(text), compressedParts), identity);
     return { identity, gzip, ...(brotli && { br: [brotli] }) };
   };
-  const forms = new LRUCache({ max: MAX_ADDRESSES, memoMethod: write });
-  return { digest, hasAddress: parts.length > 1, formsFor: (address) => forms.memo(address) };
+  const cached = new LRUCache({ max: MAX_ADDRESSES, memoMethod: chunksFor });
+  return { digest, hasAddress: parts.length > 1, chunksFor: (address) => cached.memo(address) };
 }
 
 export interface PageFile {
@@ -149,8 +150,8 @@ export function serveFile(pages: FastifyInstance, path: string, read: () => Prom
   return { path, digestPath: async () => withDigest(path, (await content()).digest) };
 }
 
-/** Route options of pages and files, which need no key. */
-export const PAGE = { config: { access: 'public' } } as const;
+/** Route options of pages, documents and files, which need no key. */
+export const PUBLIC_ROUTE = { config: { access: 'public' } } as const;
 
 /**
  * Answers GET requests for the paths.
@@ -162,12 +163,12 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
   const type = TYPES[extname(paths[0]!)]!;
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { 'accept-encoding': accepted = '' } = request.headers;
-    const { hasAddress, digest, formsFor } = await content();
+    const { hasAddress, digest, chunksFor } = await content();
     const plainAddress = hasAddress ? addressOf(request) : '';
     const address = type === HTML ? escaped(plainAddress) : plainAddress;
-    const forms = formsFor(address);
-    const encoding = (BROTLI.test(accepted) && forms.br && 'br') || (GZIP.test(accepted) && 'gzip') || '';
-    const pieces = forms[encoding || 'identity']!;
+    const encoded = chunksFor(address);
+    const encoding = (BROTLI.test(accepted) && encoded.br && 'br') || (GZIP.test(accepted) && 'gzip') || '';
+    const chunks = encoded[encoding || 'identity']!;
     const tag = entityTag(`${digest} ${encoding} ${address}`);
     const isNotModified = applyReadConditions(request, reply, tag);
     const isNamedByDigest = (request.params as { digest?: string }).digest === digest;
@@ -186,8 +187,8 @@ function serve(pages: FastifyInstance, paths: string[], read: () => Promise<Sour
     }
     // Send the cached buffers, which all responses share, one after the other. A response with joined buffers would
     // need a copy of the content, and the copies for slow readers could fill the memory.
-    return reply.type(type).header('Content-Length', byteLengthOf(pieces)).send(Readable.from(pieces));
+    return reply.type(type).header('Content-Length', byteLengthOf(chunks)).send(Readable.from(chunks));
   };
-  paths.forEach((path) => pages.get(path, PAGE, answer));
+  paths.forEach((path) => pages.get(path, PUBLIC_ROUTE, answer));
   return content;
 }
