@@ -19,8 +19,13 @@ interface HtmlPage {
 }
 
 /**
- * Returns an HTML page. The links in the page are relative, so that they also work behind a proxy that adds a path prefix.
+ * Makes the links of a page that begin with `/` relative, so that the links also work behind a proxy that adds a path
+ * prefix.
  */
+function withRelativeLinks(path: string, html: string): string {
+  return html.replace(/(href|src)="\//g, `$1="${rootFrom(path)}`);
+}
+
 function htmlOf({ path, title, description, head, body }: HtmlPage): string {
   const html = `<!doctype html>
 <html lang="en">
@@ -39,7 +44,7 @@ ${body}
 </body>
 </html>
 `;
-  return html.replace(/(href|src)="\//g, `$1="${rootFrom(path)}`);
+  return withRelativeLinks(path, html);
 }
 
 function siteHeader(current: string): string {
@@ -101,20 +106,21 @@ ${tags.join('\n')}
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${escaped(ABOUT)}">
-<script src="./docs/theme.js"></script>
-<script src="./swagger/swagger-plugins.js"></script>
+<script src="/docs/theme.js"></script>
+<script src="/swagger/swagger-plugins.js"></script>
 <style>${styles.join('')}</style>
 </head>`;
   const start = `<body>
-${siteHeader('/swagger').replaceAll('href="/', 'href="./')}
+${siteHeader('/swagger')}
 <div id="content">`;
-  const standIn = `<p>Swagger UI needs JavaScript and a moment to load. <a href=".${INDEX_PATH}">The guides</a> do not.</p>`;
-  return html
+  const standIn = `<p>Swagger UI needs JavaScript and a moment to load. <a href="${INDEX_PATH}">The guides</a> do not.</p>`;
+  const page = html
     .replace('</head>', () => head)
     .replace(/<script src="[^"]*standalone-preset.js">.*\n/, '')
     .replace('<div id="swagger-ui">', (place) => place + standIn)
     .replace('<body>', () => start)
     .replace('</body>', '</div>\n</body>');
+  return withRelativeLinks('/swagger', page);
 }
 
 /** Returns the HTML of a page with the site header and the styles of the guides. */

@@ -122,8 +122,11 @@ export function withoutDigest(path: string): string {
 }
 
 /**
- * Serves a text, with ADDRESS_PLACEHOLDER replaced by the address that the caller has used.
- * @param files files to which the text links. The digest of each file is added to its name in the text
+ * Serves a text, which is rewritten in this order:
+ * 1. `write` returns the text. In a page, the links are already relative.
+ * 2. The digest of each of the files is added to its name in the text, before the `"` at the end of the link.
+ * 3. In each response, ADDRESS_PLACEHOLDER is replaced by the address that the caller has used.
+ * @param files files to which the text links
  */
 export function serveText(
   pages: FastifyInstance,
