@@ -1,5 +1,26 @@
 // Plugins for Swagger UI. Swagger UI calls each plugin with an object that has React. A plugin adds, replaces or wraps
 // components, actions and selectors of Swagger UI.
+//
+// Each plugin relies on names inside Swagger UI, which a new release may change. If a plugin has no effect after an
+// update, look for these names in swagger-ui-bundle.js:
+// 1.  downloads the document: plugin `DownloadUrl`
+// 2.  hides forms that must not be used: selector `spec.allowTryItOutFor`
+// 3.  scrolls to an operation: action `layout.scrollToElement`
+// 4.  follows the address: `history.pushState`; actions `layout.parseDeepLinkHash`, `readyToScroll`; selector
+//     `layout.getScrollToKey`
+// 5.  removes links and the choice of a server: components `DeepLink`, `ServersContainer`, `InfoUrl`
+// 6.  folds and sorts the schemas: action `layout.show`; selector `spec.definitions`
+// 7.  shows ids as text fields: components `JsonSchema_integer_int64` (which Swagger UI lacks), `JsonSchema_string`,
+//     `JsonSchema_array`
+// 8.  folds responses: component `response`
+// 9.  folds headers: component `headers`
+// 10. names parts for screen readers and the keyboard: the components and classes that the plugin names
+// 11. says that a button has copied: class `copy-to-clipboard`
+// 12. shows why a value was refused: components `JsonSchemaForm`, `RequestBodyEditor`; class `invalid`
+// 13. makes the dialog for keys modal: component `authorizationPopup`; class `btn-done`; action `auth.showDefinitions`
+// 14. removes an old response: actions `spec.clearValidateParams`, `clearResponse`, `clearRequest`
+// 15. returns the focus to "Execute": component `execute`
+// 16. announces and corrects responses: components `responses`, `liveResponse`; the text "Possible Reasons"
 
 // Turns off the script for smooth scrolling in Swagger UI, because this script takes over the click on "Skip to the
 // content" and leaves the focus on the link.
@@ -9,10 +30,11 @@ globalThis.noZensmooth = true;
 globalThis.SwaggerUIStandalonePreset = [];
 
 globalThis.swaggerUiPlugins = [
-  // Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this plugin.
+  // 1. Downloads the OpenAPI document from `swaggerUrl`. This list replaces the default list, which has only this
+  // plugin.
   (system) => globalThis.SwaggerUIBundle.plugins.DownloadUrl(system),
 
-  // Hides "Try it out" for operations with `x-hideTryItPanel`.
+  // 2. Hides "Try it out" for operations with `x-hideTryItPanel`.
   () => {
     const allowTryItOutFor = (original, { specSelectors }) => {
       return (state, path, method) =>
@@ -22,14 +44,15 @@ globalThis.swaggerUiPlugins = [
     return { statePlugins: { spec: { wrapSelectors: { allowTryItOutFor } } } };
   },
 
-  // Scrolls to the operation of an address such as `/swagger#/Orders/placeOrder` as the browser does, because Swagger
-  // UI's own function would scroll the operation below the header of the page.
+  // 3. Scrolls to the operation of an address such as `/swagger#/Orders/placeOrder` as the browser does, because
+  // Swagger UI's own function would scroll the operation below the header of the page.
   () => {
     const scrollToElement = () => (element) => element.scrollIntoView();
     return { statePlugins: { layout: { wrapActions: { scrollToElement } } } };
   },
 
-  // Follows a change of the address, for example by a link. Swagger UI itself reads the address only while the page loads.
+  // 4. Follows a change of the address, for example by a link. Swagger UI itself reads the address only while the page
+  // loads.
   () => {
     // An opened operation replaces the address instead of adding an entry to the history, because "Back" would change the
     // address and leave the operation open.
@@ -59,23 +82,23 @@ globalThis.swaggerUiPlugins = [
     return { afterLoad };
   },
 
-  // Shows the names of tags and operations without links, and leaves out the choice of a server. Links to the OpenAPI
-  // document for programs, because the page itself is made from a variant with texts for readers.
+  // 5. Shows the names of tags and operations without links, and leaves out the choice of a server. Links to the
+  // OpenAPI document for programs, because the page itself is made from a variant with texts for readers.
   ({ React: { createElement } }) => {
     const InfoUrl = (Original) => (props) => createElement(Original, { ...props, url: 'openapi.json' });
     const components = { DeepLink: ({ text }) => text, ServersContainer: () => null };
     return { components, wrapComponents: { InfoUrl } };
   },
 
-  // Folds the list of all schemas, which would take up half of the page, and sorts the schemas by name.
+  // 6. Folds the list of all schemas, which would take up half of the page, and sorts the schemas by name.
   () => {
     const afterLoad = ({ layoutActions }) => layoutActions.show(['components', 'schemas'], false);
     const definitions = (original) => (state) => original(state).sortBy((_schema, name) => name);
     return { afterLoad, statePlugins: { spec: { wrapSelectors: { definitions } } } };
   },
 
-  // Shows an entry of a list of ids as a text field. Without this component, Swagger UI would log a warning. A new entry
-  // is empty, because Swagger UI would fill in the largest id.
+  // 7. Shows an entry of a list of ids as a text field. Without this component, Swagger UI would log a warning. A new
+  // entry is empty, because Swagger UI would fill in the largest id.
   ({ React: { createElement }, getComponent }) => {
     const JsonSchema_integer_int64 = (props) => createElement(getComponent('JsonSchema_string'), props);
     const JsonSchema_array = (Original) => (props) => {
@@ -84,9 +107,9 @@ globalThis.swaggerUiPlugins = [
     return { components: { JsonSchema_integer_int64 }, wrapComponents: { JsonSchema_array } };
   },
 
-  // Shows a documented response other than 2xx as one line with the status and the names of the errors. A click shows the
-  // response below the line. With all of these responses an operation would be many screens long. A response that has
-  // only a description, as for a webhook, stays as it is.
+  // 8. Shows a documented response other than 2xx as one line with the status and the names of the errors. A click
+  // shows the response below the line. With all of these responses an operation would be many screens long. A response
+  // that has only a description, as for a webhook, stays as it is.
   ({ React: { createElement, Fragment, useState } }) => {
     const FoldedResponse = ({ Original, ...props }) => {
       const [isOpen, setOpen] = useState(false);
@@ -110,7 +133,7 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { response } };
   },
 
-  // Shows the headers of a documented response after a click. All responses of an operation have almost the same
+  // 9. Shows the headers of a documented response after a click. All responses of an operation have almost the same
   // headers, and with all of these headers an operation would be many screens long.
   ({ React: { createElement } }) => {
     const headers = (Original) => (props) => {
@@ -121,10 +144,10 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { headers } };
   },
 
-  // Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls, and
-  // the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key silently. A
-  // key of only spaces is refused, because the service would get no key. A key with a character outside ASCII is refused,
-  // because a browser cannot send a curly quote in a header.
+  // 10. Gives parts the names (`aria-label`) that a screen reader announces. Lets the keyboard reach code that scrolls,
+  // and the tabs "Parameters" and "Callbacks". An empty key is refused, because Swagger UI would ignore the key
+  // silently. A key of only spaces is refused, because the service would get no key. A key with a character outside
+  // ASCII is refused, because a browser cannot send a curly quote in a header.
   ({ React: { createElement } }) => {
     const changed = (changes) => (Original) => (props) => createElement(Original, { ...props, ...changes });
     const marked = (selector, mark) => (Original) => (props) => {
@@ -171,7 +194,7 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents };
   },
 
-  // Shows for two seconds that a button has copied.
+  // 11. Shows for two seconds that a button has copied.
   () => {
     addEventListener('click', ({ target }) => {
       const place = target.closest('.copy-to-clipboard');
@@ -183,7 +206,7 @@ globalThis.swaggerUiPlugins = [
     });
   },
 
-  // Gives the fields of a request names, and shows below a field why Swagger UI has refused the value.
+  // 12. Gives the fields of a request names, and shows below a field why Swagger UI has refused the value.
   ({ React: { createElement, useId } }) => {
     const textOf = (error) => (error.get ? `Item ${error.get('index') + 1}: ${error.get('error')}` : error);
     const field = (nameOf) => (Original) => (props) => {
@@ -205,8 +228,8 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents };
   },
 
-  // Shows the dialog for keys in a modal `dialog`, which keeps the focus until the dialog is closed, and gives the focus
-  // back to the button that has opened the dialog. Swagger UI's own dialog does neither.
+  // 13. Shows the dialog for keys in a modal `dialog`, which keeps the focus until the dialog is closed, and gives the
+  // focus back to the button that has opened the dialog. Swagger UI's own dialog does neither.
   ({ React: { createElement, useEffect, useLayoutEffect, useRef } }) => {
     const authorizationPopup = (Original) => (props) => {
       const ref = useRef();
@@ -228,8 +251,8 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { authorizationPopup } };
   },
 
-  // If Swagger UI refuses a value, removes the response to the previous request, because this response would look like
-  // the one to the refused value.
+  // 14. If Swagger UI refuses a value, removes the response to the previous request, because this response would look
+  // like the one to the refused value.
   () => {
     const clearValidateParams = (original, { specActions }) => {
       return (operation) => {
@@ -241,7 +264,8 @@ globalThis.swaggerUiPlugins = [
     return { statePlugins: { spec: { wrapActions: { clearValidateParams } } } };
   },
 
-  // Gives the focus back to "Execute" after a request, because a button loses the focus while the button is disabled.
+  // 15. Gives the focus back to "Execute" after a request, because a button loses the focus while the button is
+  // disabled.
   ({ React: { createElement, useEffect } }) => {
     const execute = (Original) => (props) => {
       useEffect(() => {
@@ -256,9 +280,9 @@ globalThis.swaggerUiPlugins = [
     return { wrapComponents: { execute } };
   },
 
-  // Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out. Does
-  // not call 304 an error. If there is no response, says what to do instead of the reasons that Swagger UI guesses, such as
-  // CORS, because requests go to the page's own origin.
+  // 16. Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out.
+  // Does not call 304 an error. If there is no response, says what to do instead of the reasons that Swagger UI
+  // guesses, such as CORS, because requests go to the page's own origin.
   ({ React: { createElement, Fragment } }) => {
     const advice =
       'The service did not respond. Check that the service runs and that you are online, and then press Execute again.';
