@@ -21,8 +21,9 @@ import { closeCommandDatabases } from './command-database';
 
 const CLOSE_MS = 1_000;
 
+Object.assign(failureSettings, { programName: 'petstore', explain });
+
 export async function runCommandLine(signals: StopSignals): Promise<void> {
-  Object.assign(failureSettings, { programName: 'petstore', explain });
   listenForInterruption(signals);
   // Drop warnings that libraries such as ioredis print with `console.warn`, because the warnings would mix with the
   // output of the command.
@@ -31,18 +32,23 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then has failed.
   process.once('beforeExit', () => process.exit(1));
-  const code = await executeCommand().then(() => 0, reportFailure);
+  const code = await executeWithEnvironmentFile().then(() => 0, reportFailure);
   await outputIsWritten().then(
     () => process.exit(code),
     (error: unknown) => process.exit(code || reportFailure(error)),
   );
 }
 
-async function executeCommand(): Promise<void> {
+async function executeWithEnvironmentFile(): Promise<void> {
   loadEnvironmentFile(settingNames());
   if (!process.argv.every(isValidUtf8)) {
     throw new UsageError('an argument is not UTF-8.');
   }
+  await executeCommand();
+}
+
+/** Executes the command of `process.argv` with the settings of `process.env`. Tests call this function, too. */
+export async function executeCommand(): Promise<void> {
   const application = await CommandFactory.createWithoutRunning(
     await CliModule.forOperator(operatorName(process.env)),
     COMMANDER_OPTIONS,
@@ -54,7 +60,8 @@ async function executeCommand(): Promise<void> {
   } finally {
     // Wait at most CLOSE_MS for the application to close, because an interrupted statement may keep its connection
     // busy.
-    await Promise.race([application.close().catch(() => undefined), pause(CLOSE_MS)]);
+    const closed = application.close().catch(() => undefined);
+    await Promise.race([closed, pause(CLOSE_MS, undefined, { ref: false })]);
     await closeCommandDatabases();
   }
 }

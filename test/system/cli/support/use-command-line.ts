@@ -1,14 +1,8 @@
-import { CommandFactory } from 'nest-commander';
-import { COMMANDER_OPTIONS, operatorName, reportFailure } from '#libs/command-line';
-import { failureSettings } from '#libs/messages';
-import { CliModule } from '../../../../src/cli/cli.module';
-import { closeCommandDatabases } from '../../../../src/cli/command-database';
-import { explain } from '../../../../src/runtime/failures';
+import { reportFailure } from '#libs/command-line';
+import { executeCommand } from '../../../../src/cli/command-line';
 import { type Environment, type Outcome, cleanEnvironment } from '../../../support/command-line';
 import { Output } from '../../../support/output';
 import { useDatabase } from '../../../support/test-database';
-
-Object.assign(failureSettings, { programName: 'petstore', explain });
 
 /** Runs a command in this process, like `src/cli/main.ts` in a process of its own. */
 export async function runCommand(
@@ -25,26 +19,10 @@ export async function runCommand(
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((stderr += text.toString()))),
   ];
   try {
-    const code = await run();
+    const code = await executeCommand().then(() => 0, reportFailure);
     return { code, stdout: output.text, stderr };
   } finally {
     replaced.forEach((one) => ('restore' in one ? one.restore() : one.mockRestore()));
-  }
-}
-
-async function run(): Promise<number> {
-  const application = await CommandFactory.createWithoutRunning(
-    await CliModule.forOperator(operatorName(process.env)),
-    COMMANDER_OPTIONS,
-  );
-  try {
-    await CommandFactory.runApplication(application);
-    return 0;
-  } catch (error) {
-    return reportFailure(error);
-  } finally {
-    await application.close();
-    await closeCommandDatabases();
   }
 }
 
