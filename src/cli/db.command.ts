@@ -11,8 +11,8 @@ import {
   type OutputOptions,
   Subcommand,
   confirm,
-  counted,
   interruptible,
+  pluralized,
   print,
   printDone,
   printMany,
@@ -116,7 +116,7 @@ export class DbCommand extends CommandGroup {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0);
       const toRun = `To run the copy: DATA_DIR=${shellWord(to)} ${PETSTORE} serve`;
       const next = url === undefined ? toRun : 'Set DATABASE_URL to the new database.';
-      print(`\nCopied ${counted(rows, 'row', 'rows')}; the counts agree. ${next}`);
+      print(`\nCopied ${pluralized(rows, 'row', 'rows')}; the counts agree. ${next}`);
     }
     if (url !== undefined) {
       files.forEach(({ hint }) => process.stderr.write(`${hint}\n`));

@@ -134,11 +134,11 @@ async function inspectRunning(
     return { database, instances: null, problems };
   }
   const instances = await instancesOn(dataSource);
-  problems.push(...(instances.length === 0 ? [NONE_RUNS] : instances.flatMap(problemOf)));
+  problems.push(...(instances.length === 0 ? [NONE_RUNS] : instances.flatMap(problemsOfInstance)));
   return { database, instances, problems };
 }
 
-function problemOf({ pid, host, state, degraded, secondsAgo }: Instance): string[] {
+function problemsOfInstance({ pid, host, state, degraded, secondsAgo }: Instance): string[] {
   const name = `process ${pid} on ${host}`;
   if (state === 'unknown') {
     return [`It is unknown whether ${name} still runs: the process last reported ${secondsAgo} s ago.`];

@@ -40,7 +40,7 @@ export function printMany(
   );
 }
 
-export function counted(count: number, one: string, many: string): string {
+export function pluralized(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 

@@ -36,7 +36,7 @@ function parseBody(request: FastifyRequest, body: Buffer): unknown {
   if (isRead(request)) {
     return body;
   }
-  const problem = problemOf(request);
+  const problem = contentHeaderProblem(request);
   if (problem !== null) {
     throw new UnsupportedMediaTypeError(`${problem}.`, typesOf(request));
   }
@@ -50,7 +50,7 @@ function typesOf({ method }: FastifyRequest): string[] {
   return method === 'PATCH' ? PATCH_TYPES : JSON_TYPES;
 }
 
-function problemOf(request: FastifyRequest): string | null {
+function contentHeaderProblem(request: FastifyRequest): string | null {
   if (!/^(?:identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
     return 'The body must be sent without a Content-Encoding';
   }

@@ -6,8 +6,8 @@ import {
   type OutputOptions,
   StoreCommand,
   confirm,
-  counted,
   interruptible,
+  pluralized,
   printDone,
   readInput,
   wholeNumber,
@@ -106,16 +106,16 @@ export class ImportCommand extends StoreCommand {
 }
 
 function inWords({ categories, pets }: CatalogueCounts): string {
-  return `${counted(categories, 'category', 'categories')} and ${counted(pets, 'pet', 'pets')}`;
+  return `${pluralized(categories, 'category', 'categories')} and ${pluralized(pets, 'pet', 'pets')}`;
 }
 
 function badLinesOf({ badLines, isNdjson, problems }: ImportOutcome): Failure {
   const message = isNdjson
-    ? `${counted(badLines, 'line is', 'lines are')} bad.`
+    ? `${pluralized(badLines, 'line is', 'lines are')} bad.`
     : 'The file is not NDJSON: it has no line that is a JSON object.';
   const lines = problems.map(({ line, problem }) => `line ${line}: ${problem}`);
   const more = badLines - problems.length;
-  const all = more > 0 ? [...lines, `and ${counted(more, 'more line', 'more lines')}`] : lines;
+  const all = more > 0 ? [...lines, `and ${pluralized(more, 'more line', 'more lines')}`] : lines;
   return { message, code: 'bad_lines', lines: all };
 }
 
@@ -137,7 +137,7 @@ function howToContinue(file: string, { created, nextLine, unknownTo, runId }: Im
 
 function questionOf(names: number, example: string): string {
   const which = names === 1 ? ':' : ', such as';
-  const subject = counted(names, 'name is', 'names are');
+  const subject = pluralized(names, 'name is', 'names are');
   return `${subject} already in the store${which} ${printable(example)}. Import anyway?`;
 }
 

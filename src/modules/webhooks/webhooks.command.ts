@@ -7,8 +7,8 @@ import {
   type Commander,
   type OutputOptions,
   Subcommand,
-  counted,
   identifier,
+  pluralized,
   printDone,
   printMany,
   printOne,
@@ -158,7 +158,7 @@ export class WebhooksCommand extends CommandGroup {
   async retry(id: number, options: OutputOptions): Promise<void> {
     const { enabled } = (await this.existing(id)).webhook;
     const retried = await this.administration.retryFailed(id);
-    const due = `${counted(retried, 'delivery is', 'deliveries are')} due`;
+    const due = `${pluralized(retried, 'delivery is', 'deliveries are')} due`;
     const disabled = `${due}, but the webhook is disabled. To send: ${PETSTORE} webhooks enable ${id}`;
     printDone(enabled ? `${due} now.` : disabled, { id, retried }, options);
   }
