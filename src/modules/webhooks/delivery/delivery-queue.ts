@@ -24,7 +24,7 @@ import {
   WITHOUT_BITMAPS,
   type WebhookIds,
 } from './delivery-statements';
-import { type Attempt, DISABLED_AFTER_MS, PAUSES_MS, slowDownMs } from './retry-schedule';
+import { type Attempt, DISABLED_AFTER_MS, RETRY_DELAYS_MS, askedPauseMs } from './retry-schedule';
 import { SOCKETS_PER_DELIVERY } from './sender';
 
 const BACKLOG_FULL = `More than ${MAX_PENDING} deliveries were pending.`;
@@ -220,9 +220,18 @@ export class DeliveryQueue {
   private recordingOf(finished: readonly LeasedDelivery[]): Statement {
     const outcomes = finished.map(({ id, leasedUntil: lease, webhookId: webhook, url, attempt }) => {
       const { status: answer, error, isQuick: quick } = attempt!;
-      return { id, lease, webhook, url, answer, error, slow: slowDownMs(attempt!, this.clock.now()), quick };
+      return {
+        id,
+        lease,
+        webhook,
+        url,
+        answer,
+        error,
+        pause: askedPauseMs(attempt!, this.clock.now()),
+        quick,
+      };
     });
-    const times = [this.timeIn(0), PAUSES_MS, this.timeIn(-DISABLED_AFTER_MS)];
+    const times = [this.timeIn(0), RETRY_DELAYS_MS, this.timeIn(-DISABLED_AFTER_MS)];
     return { text: RECORD, values: [JSON.stringify(outcomes), ...times] };
   }
 

@@ -142,7 +142,7 @@ export const END_EXPIRED = `UPDATE webhook_deliveries SET leased_until = NULL WH
  * meantime.
  * - `outcome` reads the outcomes (`$1`).
  * - `receiver` locks the webhooks of the outcomes.
- * - `finished` records the outcomes in the deliveries, with the time of the next attempt (pauses in `$3`), and ends the
+ * - `finished` records the outcomes in the deliveries, with the time of the next attempt (delays in `$3`), and ends the
  *   leases.
  * - `found` joins the outcomes of each webhook. The last UPDATE records these in the webhook, unless the webhook has got
  *   another URL meanwhile or nothing would change.
@@ -152,7 +152,7 @@ export const END_EXPIRED = `UPDATE webhook_deliveries SET leased_until = NULL WH
  * use a partial index, such as `status = 'pending'`.
  */
 export const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
-        webhook bigint, url text, answer int, error text, slow float, quick boolean)
+        webhook bigint, url text, answer int, error text, pause float, quick boolean)
     ), receiver AS MATERIALIZED (
       SELECT id FROM webhooks WHERE id = ANY(ARRAY(SELECT webhook FROM outcome)) ORDER BY id FOR NO KEY UPDATE
     ), finished AS (
@@ -171,15 +171,15 @@ export const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_reco
     )
     UPDATE webhooks SET
       failing_since = CASE WHEN found.succeeded THEN NULL ELSE coalesce(webhooks.failing_since, $2) END,
-      paused_until = greatest(webhooks.paused_until, $2::timestamptz + interval '1 millisecond' * found.slow),
+      paused_until = greatest(webhooks.paused_until, $2::timestamptz + interval '1 millisecond' * found.pause),
       proven = webhooks.proven OR found.succeeded,
       probe_after = CASE WHEN webhooks.proven OR found.succeeded THEN NULL ELSE found.due END,
       quick = found.quick
     FROM (SELECT webhook, url, bool_or(error IS NULL) AS succeeded, coalesce(bool_or(answer = 410), false) AS gone,
-        nullif(max(slow), 0) AS slow, max(due_at) AS due, bool_and(quick) AS quick
+        nullif(max(pause), 0) AS pause, max(due_at) AS due, bool_and(quick) AS quick
       FROM finished GROUP BY webhook, url) AS found
     WHERE webhooks.id = found.webhook AND webhooks.url = found.url AND (NOT found.succeeded
-      OR found.gone OR found.slow IS NOT NULL
+      OR found.gone OR found.pause IS NOT NULL
       OR webhooks.failing_since IS NOT NULL OR NOT webhooks.proven OR webhooks.quick <> found.quick)
     RETURNING webhooks.id, client_id AS "clientId", enabled, found.gone, webhooks.failing_since <= $4 AS dead`;
 

@@ -1,11 +1,15 @@
-import { PAUSES_MS, errorOf, slowDownMs } from '../../../../src/modules/webhooks/delivery/retry-schedule';
+import {
+  RETRY_DELAYS_MS,
+  errorOf,
+  askedPauseMs,
+} from '../../../../src/modules/webhooks/delivery/retry-schedule';
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const HOUR = 3_600_000;
 
 it('A delivery is retried after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h', () => {
   const hours = [2, 5, 10, 14, 20, 24].map((count) => count * HOUR);
-  expect(PAUSES_MS).toEqual([5_000, 300_000, 1_800_000, ...hours]);
+  expect(RETRY_DELAYS_MS).toEqual([5_000, 300_000, 1_800_000, ...hours]);
 });
 
 it('2xx and nothing else is a success', () => {
@@ -26,11 +30,11 @@ test.each<readonly [string, string, number]>([
     .split('|')
     .map((nonsense) => [`nonsense such as ${nonsense}`, nonsense, 10_000] as const),
 ])('Retry-After with %s slows deliveries down', (_name, retryAfter, pause) => {
-  expect(slowDownMs({ status: 429, retryAfter }, NOW)).toEqual(pause);
+  expect(askedPauseMs({ status: 429, retryAfter }, NOW)).toEqual(pause);
 });
 
 it('Without Retry-After 429, 502, 503 and 504 slow down by 10 s; other statuses never do', () => {
-  expect([429, 502, 503, 504].map((status) => slowDownMs({ status }, NOW))).toEqual(Array(4).fill(10_000));
-  const others = [200, 400, 500, null].map((status) => slowDownMs({ status, retryAfter: '60' }, NOW));
+  expect([429, 502, 503, 504].map((status) => askedPauseMs({ status }, NOW))).toEqual(Array(4).fill(10_000));
+  const others = [200, 400, 500, null].map((status) => askedPauseMs({ status, retryAfter: '60' }, NOW));
   expect(others).toEqual([0, 0, 0, 0]);
 });
