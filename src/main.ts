@@ -2,8 +2,8 @@ import 'reflect-metadata';
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { describeFailure, failureSettings } from '#libs/messages';
-import { readSettings, settingNames } from './all-settings';
-import { EnvironmentError, loadEnvironmentFile, removeDriverVariables } from './settings/environment';
+import { readServiceSettings, settingNames } from './all-settings';
+import { loadEnvironmentFile, removeDriverVariables } from './settings/environment';
 import { listenToStopSignals } from './runtime/stop-signals';
 
 const signals = listenToStopSignals();
@@ -21,12 +21,8 @@ async function main(): Promise<void> {
   if (cluster.isPrimary) {
     loadEnvironmentFile(settingNames());
   }
-  const settings = readSettings(process.env);
+  const settings = readServiceSettings(process.env);
   const workers = cluster.isPrimary && settings.workers > 1 ? settings.workers : 0;
-  if (workers > 0 && settings.redisUrl === undefined) {
-    const expected = '1 unless REDIS_URL is set (several workers share the limits in Redis)';
-    throw new EnvironmentError('WORKERS', expected, String(workers));
-  }
   const { openLog } = await import('./runtime/logging.js');
   const logger = await openLog(settings.logLevel);
   const tracing =

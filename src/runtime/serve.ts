@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { inBackground } from '#libs/background';
 import { EmbeddedPostgresError } from '#libs/embedded-postgres';
 import { type Connections, MAX_CONNECTIONS } from '#libs/http';
-import type { AllSettings } from '../all-settings';
+import { type AllSettings, warningsAbout } from '../all-settings';
 import { AppModule } from '../app.module';
 import { serveDocument } from '../http/document/serve-document';
 import { Readiness } from '../http/health';
@@ -67,9 +67,7 @@ type Stop = (delayMs: number) => Promise<void>;
 export async function serve(given: ServeContext): Promise<void> {
   const context = { ...given, settings: await withOneAddress(given.settings) };
   const { settings, workers, logger, tracing, signals } = context;
-  if (settings.redisUrl !== undefined && settings.instances === 1 && workers === 0) {
-    logger.warn('INSTANCES is 1: if Redis fails, every instance allows the full limit.');
-  }
+  warningsAbout(settings).forEach((warning) => logger.warn(warning));
   if (cluster.isPrimary) {
     await assertFree(SERVICE_ADDRESS, { host: settings.host, port: settings.port });
     await assertFree(METRICS_ADDRESS, settings.metrics);

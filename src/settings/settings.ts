@@ -66,6 +66,21 @@ const tracesUrl = readerFor(
   '…',
 );
 
+const ENDPOINT = variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined);
+/** OpenTelemetry's variable for traces alone, which takes precedence over that for all signals. */
+const TRACES_ENDPOINT = variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', tracesUrl, undefined);
+
+function tracesUrlIn(environment: Environment): string | undefined {
+  const ofAllSignals = ENDPOINT.valueIn(environment);
+  const ofTraces = TRACES_ENDPOINT.valueIn(environment);
+  return isTracingOff(environment) ? undefined : (ofTraces ?? ofAllSignals);
+}
+
+function isTracingOff(environment: Environment): boolean {
+  const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+  return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';
+}
+
 const workerCount: Reader<number> = (text, variable) =>
   text === 'auto' ? availableParallelism() : integer(1, MAX_WORKERS, ', or auto')(text, variable);
 
@@ -83,31 +98,10 @@ export const COMMON_VARIABLES = {
   shutdownDelaySeconds: variable('SHUTDOWN_DELAY', integer(0, 300), 0),
   workers: variable('WORKERS', workerCount, 1),
   /** Where traces are sent (OTLP over HTTP). If undefined, there is no tracing. */
-  tracesUrl: variable('OTEL_EXPORTER_OTLP_ENDPOINT', tracesUrl, undefined),
+  tracesUrl: { names: ENDPOINT.names, valueIn: tracesUrlIn },
 };
 
 export type Settings = Values<typeof COMMON_VARIABLES>;
-
-/** OpenTelemetry's variable for traces alone, which takes precedence over that for all signals. */
-const TRACES_ENDPOINT = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
-
-/**
- * Checks settings that depend on each other, and returns the settings with the `tracesUrl` that applies.
- * @throws EnvironmentError for the first invalid variable
- */
-export function reconciled<Read extends Settings>(settings: Read, environment: Environment): Read {
-  if (settings.port !== 0 && settings.metrics?.port === settings.port) {
-    throw new EnvironmentError('METRICS_PORT', 'another port than PORT', String(settings.port));
-  }
-  const ofTraces = textIn(environment, TRACES_ENDPOINT);
-  const given = ofTraces === undefined ? settings.tracesUrl : tracesUrl(ofTraces, TRACES_ENDPOINT);
-  return { ...settings, tracesUrl: isTracingOff(environment) ? undefined : given };
-}
-
-function isTracingOff(environment: Environment): boolean {
-  const isDisabled = textIn(environment, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
-  return isDisabled || textIn(environment, 'OTEL_TRACES_EXPORTER') === 'none';
-}
 
 /**
  * Injects how many sockets the process may open to other servers, such as the receivers of webhooks. Infinity if the
