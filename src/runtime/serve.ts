@@ -102,18 +102,22 @@ export async function serve(given: ServeContext): Promise<void> {
     logger.info(`${await Promise.race([signals.first, lost])}: stopping`);
     delayMs = settings.shutdownDelaySeconds * 1_000;
   } finally {
-    await runBackwards(stops, delayMs);
+    await stopAll(stops, delayMs);
   }
 }
 
-/** Stops what was started last first. If one of the stops fails, the others still run. */
-async function runBackwards([first, ...later]: readonly Stop[], delayMs: number): Promise<void> {
-  if (first !== undefined) {
+/** Stops what was started last first. If stops fail, the others still run, and the error of the last one is thrown. */
+async function stopAll(stops: readonly Stop[], delayMs: number): Promise<void> {
+  const errors: unknown[] = [];
+  for (const stop of stops.toReversed()) {
     try {
-      await runBackwards(later, delayMs);
-    } finally {
-      await first(delayMs);
+      await stop(delayMs);
+    } catch (error) {
+      errors.push(error);
     }
+  }
+  if (errors.length > 0) {
+    throw errors.at(-1);
   }
 }
 
