@@ -82,33 +82,26 @@ export function applyReadConditions(
 /**
  * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row is locked, so that the resource
  * cannot change after the check.
- * @param resource what a GET would return at this moment; null if the path has no ETag
+ * @param resource what a GET would return at this moment; null if the path has no ETag, such as the path of a list
  * @throws PreconditionFailedError if a condition is not met
  */
-export function assertConditions(conditions: Conditions, resource: object | null): void {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = conditions;
+export function assertConditions(request: FastifyRequest, resource: object | null): void {
+  const { headers, server, routeOptions } = request;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) {
     return;
   }
   const tag = resource && entityTag(JSON.stringify(resource));
-  assertIfMatch(conditions, tag);
-  if (matchesIfNoneMatch(conditions, tag)) {
+  assertIfMatch(headers, tag);
+  // `If-None-Match: *` matches a path without an ETag only if a GET finds something there.
+  const exists = resource !== null || server.hasRoute({ method: 'GET', url: routeOptions.url! });
+  if (exists && matchesIfNoneMatch(headers, tag)) {
     throw new PreconditionFailedError(
       trimmed(ifNoneMatch!) === '*'
         ? 'The resource exists, and If-None-Match: * allows a change only if the resource does not exist.'
         : 'The resource was not changed, because its ETag is in If-None-Match.',
     );
   }
-}
-
-/**
- * Checks `If-Match` and `If-None-Match` of a request to a path without an ETag, such as a list, where no ETag can
- * match.
- * @throws PreconditionFailedError if a condition is not met
- */
-export function assertPathConditions({ headers, server, routeOptions }: FastifyRequest): void {
-  const isReadable = headers['if-none-match'] && server.hasRoute({ method: 'GET', url: routeOptions.url! });
-  assertConditions(isReadable ? headers : { 'if-match': headers['if-match'] }, null);
 }
 
 declare module 'fastify' {
@@ -118,8 +111,8 @@ declare module 'fastify' {
 }
 
 /**
- * Marks an operation whose handler checks `If-Match` and `If-None-Match`, because the handler knows the resource and its
- * ETag. For an operation without this decorator, the service calls `assertPathConditions`.
+ * Marks an operation that changes one resource with an ETag. Its `If-Match` and `If-None-Match` are checked against this
+ * ETag. For a change without this decorator, they are checked as for a path without an ETag.
  */
 export function ChecksConditions(): MethodDecorator {
   return applyDecorators(

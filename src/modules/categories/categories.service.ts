@@ -48,8 +48,9 @@ export class CategoriesService {
     return this.commands.execute(source, {
       needs: [{ newId: Category }],
       decide: (state) => {
-        const category = categoryOf(state.newId(Category), body);
-        state.insert(Category, category.id, category);
+        const id = state.newId(Category);
+        const category = { id, ...columnsOf(body) };
+        state.insert(Category, id, category);
         return toCategoryDto(category);
       },
     });
@@ -58,9 +59,9 @@ export class CategoriesService {
   replace(id: number, body: NewCategoryDto, source: CommandSource): Promise<CategoryDto> {
     return this.commands.execute(source, {
       needs: [{ entity: Category, id, lock: 'FOR NO KEY UPDATE' }],
+      resource: (state) => toCategoryDto(findExisting(state, id)),
       decide: (state) => {
-        source.assertPrecondition?.(toCategoryDto(existing(state.find(Category, id), id)));
-        const category = categoryOf(id, body);
+        const category = { ...findExisting(state, id), ...columnsOf(body) };
         state.update(Category, id, category);
         return toCategoryDto(category);
       },
@@ -75,12 +76,13 @@ export class CategoriesService {
         { entity: Category, id, lock: 'FOR UPDATE' },
         { lookup: isReferenced, key: id },
       ],
+      resource: (state) => toCategoryDto(findExisting(state, id)),
       decide: (state) => {
-        source.assertPrecondition?.(toCategoryDto(existing(state.find(Category, id), id)));
+        const category = findExisting(state, id);
         if (state.lookUp(isReferenced, id)) {
           throw new CategoryInUseError(id);
         }
-        state.delete(Category, id);
+        state.delete(Category, category.id);
       },
     });
   }
@@ -91,8 +93,8 @@ const selectCategories: Select<ListCategoriesQuery> = ({ name }, parameter) => {
   return { conditions: [], named, long: ['name', 'description'] };
 };
 
-function categoryOf(id: number, { name, description }: NewCategoryDto): Category {
-  return { id, name, description: description ?? null };
+function columnsOf({ name, description }: NewCategoryDto): Omit<Category, 'id'> {
+  return { name, description: description ?? null };
 }
 
 function existing(category: Category | null, id: number): Category {
@@ -100,6 +102,10 @@ function existing(category: Category | null, id: number): Category {
     throw new CategoryNotFoundError(id);
   }
   return category;
+}
+
+function findExisting(state: State, id: number): Category {
+  return existing(state.find(Category, id), id);
 }
 
 export const CategoryRows = {

@@ -59,8 +59,8 @@ export class InventoryService {
   ): Promise<InventoryItemDto> {
     return this.commands.execute(source, {
       needs: StockRows.needsOf(petId),
+      resource: (state) => dtoOf(state, petId),
       decide: (state) => {
-        source.assertPrecondition?.(dtoOf(state, petId));
         StockRows.change(state, petId, { stock: stockOf(StockRows.get(state, petId)) });
         return dtoOf(state, petId);
       },

@@ -68,8 +68,9 @@ export class OrdersService {
     const petId = patch.complete === true ? await this.petOf(id, source) : undefined;
     return this.commands.execute(source, {
       needs: [...(petId === undefined ? [] : StockRows.needsOf(petId)), needOf(id)],
+      resource: (state) => toOrderDto(findExisting(state, id)),
       decide: (state) => {
-        const before = findAndCheckPrecondition(state, id, source);
+        const before = findExisting(state, id);
         const { complete = before.complete } = patch;
         if (before.complete && !complete) {
           throw new OrderAlreadyCompleteError(id);
@@ -90,8 +91,9 @@ export class OrdersService {
     const petId = await this.petOf(id, source);
     return this.commands.execute(source, {
       needs: [...StockRows.needsOf(petId), needOf(id)],
+      resource: (state) => toOrderDto(findExisting(state, id)),
       decide: (state) => {
-        const order = findAndCheckPrecondition(state, id, source);
+        const order = findExisting(state, id);
         if (order.complete) {
           throw new OrderAlreadyCompleteError(id);
         }
@@ -133,10 +135,8 @@ function existing(order: Order | null, id: number): Order {
   return order;
 }
 
-function findAndCheckPrecondition(state: State, id: number, source: CommandSource): Order {
-  const order = existing(state.find(Order, id), id);
-  source.assertPrecondition?.(toOrderDto(order));
-  return order;
+function findExisting(state: State, id: number): Order {
+  return existing(state.find(Order, id), id);
 }
 
 const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) => {

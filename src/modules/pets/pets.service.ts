@@ -94,8 +94,9 @@ export class PetsService {
         ...(categoryId === undefined ? [] : [CategoryRows.needOf(categoryId)]),
         ...(status === undefined ? [PetRows.needOf(id)] : this.stock.needsOf(id)),
       ],
+      resource: (state) => toPetDto(findExisting(state, id)),
       decide: (state) => {
-        const pet = findAndCheckPrecondition(state, id, source);
+        const pet = findExisting(state, id);
         const changed: Pet = { ...pet, ...changes };
         if (status !== undefined) {
           const { stock } = this.stock.get(state, id);
@@ -116,8 +117,9 @@ export class PetsService {
   delete(id: number, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
       needs: this.stock.needsOf(id),
+      resource: (state) => toPetDto(findExisting(state, id)),
       decide: (state) => {
-        const pet = findAndCheckPrecondition(state, id, source);
+        const pet = findExisting(state, id);
         if (this.stock.get(state, id).openOrders > 0) {
           throw new PetHasOpenOrdersError(id);
         }
@@ -148,7 +150,7 @@ export class PetsService {
 export const PetRows = {
   needOf: (id: number): Need => ({ entity: Pet, id, lock: 'FOR NO KEY UPDATE' }),
 
-  get: (state: State, id: number): PetWithStatus => existing(state.find(Pet, id), id),
+  get: (state: State, id: number): PetWithStatus => findExisting(state, id),
 
   find(state: State, id: number): PetWithStatus | null {
     const pet = state.find(Pet, id);
@@ -174,10 +176,8 @@ function existing(pet: Pet | null, id: number): Pet {
   return pet;
 }
 
-function findAndCheckPrecondition(state: State, id: number, source: CommandSource): Pet {
-  const pet = existing(state.find(Pet, id), id);
-  source.assertPrecondition?.(toPetDto(pet));
-  return pet;
+function findExisting(state: State, id: number): Pet {
+  return existing(state.find(Pet, id), id);
 }
 
 function assertCategory(state: State, categoryId: number): void {

@@ -115,7 +115,6 @@ export class WebhooksService {
 
   update(id: number, patch: WebhookPatchDto, clientId: CallerId, source: CommandSource): Promise<WebhookDto> {
     return this.change(id, clientId, source, [], (webhook, state) => {
-      source.assertPrecondition?.(toWebhookDto(webhook));
       this.assertAllowed(patch.url);
       const { url = webhook.url, description = webhook.description, enabled = webhook.enabled } = patch;
       const changed: Webhook = {
@@ -134,11 +133,8 @@ export class WebhooksService {
   remove(id: number, clientId: CallerId, source: CommandSource): Promise<void> {
     return this.commands.execute(source, {
       needs: [{ entity: Webhook, id, lock: 'FOR UPDATE' }],
-      decide: (state) => {
-        const webhook = owned(state.find(Webhook, id), id, clientId);
-        source.assertPrecondition?.(toWebhookDto(webhook));
-        state.delete(Webhook, id);
-      },
+      resource: (state) => toWebhookDto(findOwned(state, id, clientId)),
+      decide: (state) => state.delete(Webhook, findOwned(state, id, clientId).id),
     });
   }
 
@@ -210,16 +206,23 @@ export class WebhooksService {
     clientId: CallerId,
     source: CommandSource,
   ): Promise<DeliveryDto> {
-    const row: Need = { entity: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' };
-    return this.change(webhookId, clientId, source, [row], (webhook, state) => {
-      const delivery = state.find(WebhookDelivery, deliveryId);
-      if (delivery?.webhookId !== webhookId) {
-        throw new DeliveryNotFoundError(deliveryId);
-      }
-      const due: WebhookDelivery = { ...delivery, ...dueNow(state) };
-      state.update(WebhookDelivery, deliveryId, due);
-      endProbePause(state, webhook);
-      return toDeliveryDto(due, webhook);
+    return this.commands.execute(source, {
+      needs: [
+        { entity: Webhook, id: webhookId, lock: 'FOR NO KEY UPDATE' },
+        { entity: WebhookDelivery, id: deliveryId, lock: 'FOR NO KEY UPDATE' },
+      ],
+      resource: (state) => {
+        const webhook = findOwned(state, webhookId, clientId);
+        return toDeliveryDto(findDelivery(state, deliveryId, webhook), webhook);
+      },
+      decide: (state) => {
+        const webhook = findOwned(state, webhookId, clientId);
+        const delivery = findDelivery(state, deliveryId, webhook);
+        const due: WebhookDelivery = { ...delivery, ...dueNow(state) };
+        state.update(WebhookDelivery, deliveryId, due);
+        endProbePause(state, webhook);
+        return toDeliveryDto(due, webhook);
+      },
     });
   }
 
@@ -232,7 +235,8 @@ export class WebhooksService {
   ): Promise<Result> {
     return this.commands.execute(source, {
       needs: [{ entity: Webhook, id, lock: 'FOR NO KEY UPDATE' }, ...needs],
-      decide: (state) => decide(owned(state.find(Webhook, id), id, clientId), state),
+      resource: (state) => toWebhookDto(findOwned(state, id, clientId)),
+      decide: (state) => decide(findOwned(state, id, clientId), state),
     });
   }
 
@@ -268,6 +272,18 @@ function owned(webhook: Webhook | null, id: number, clientId: CallerId): Webhook
     throw new WebhookNotFoundError(id);
   }
   return webhook;
+}
+
+function findOwned(state: State, id: number, clientId: CallerId): Webhook {
+  return owned(state.find(Webhook, id), id, clientId);
+}
+
+function findDelivery(state: State, id: number, webhook: Webhook): WebhookDelivery {
+  const delivery = state.find(WebhookDelivery, id);
+  if (delivery?.webhookId !== webhook.id) {
+    throw new DeliveryNotFoundError(id);
+  }
+  return delivery;
 }
 
 function dueNow({ now }: State): Pick<WebhookDelivery, 'status' | 'attempts' | 'dueAt'> {

@@ -2,7 +2,7 @@
 // command, and gets a command with up to two layers around the handler's own:
 // 1. The outer layer belongs to the `Idempotency-Key`: the stored response replaces the decision (`IdempotentRequest.wrap`).
 //    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because it also has to see the response.
-// 2. The inner layer belongs to `If-Match`: the decision fails with 412 (`Source` below).
+// 2. The inner layer belongs to `If-Match` and `If-None-Match`: the decision fails with 412 (`underConditions` below).
 import {
   type ExecutionContext,
   RequestMethod,
@@ -12,14 +12,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Command, CommandSource, State } from '#libs/database';
-import {
-  ApiError,
-  ChecksConditions,
-  Documented,
-  EachOperation,
-  assertConditions,
-  assertPathConditions,
-} from '#libs/http';
+import { ChecksConditions, Documented, EachOperation, assertConditions } from '#libs/http';
 import { apiKeyOf } from '../auth';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempotent-request';
@@ -54,56 +47,30 @@ export function SendsCommands(): ClassDecorator {
 }
 
 /**
- * Parameter decorator that gives a handler the source of its command: the client, and what the request's `If-Match` and
- * `Idempotency-Key` demand. The handler passes the source on with the command. If the operation checks `If-Match` itself
- * (`ChecksConditions`), `decide` of the command must call `assertPrecondition`. Otherwise the command fails.
+ * Parameter decorator that gives a handler the source of its command: the client, and what the request's `If-Match`,
+ * `If-None-Match` and `Idempotency-Key` demand. The handler passes the source on with the command.
  */
 export const Source = createParamDecorator((_data: unknown, context: ExecutionContext): CommandSource => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
-  const { headers, commandSource: source = { callerId: apiKeyOf(request).clientId } } = request;
+  const { commandSource: source = { callerId: apiKeyOf(request).clientId } } = request;
   const { wrap = (command) => command } = source;
-  if (!request.routeOptions.config.checksConditions) {
-    return { ...source, wrap: (command) => wrap(underConditions(command, request)) };
-  }
-  let isAsserted = false;
-  return {
-    ...source,
-    assertPrecondition(resource) {
-      isAsserted = true;
-      assertConditions(headers, resource);
-    },
-    wrap(command) {
-      const decide: typeof command.decide = (state) => {
-        isAsserted = false;
-        const result = command.decide(state);
-        if (!isAsserted) {
-          throw new Error('The command did not call assertPrecondition, so it would ignore If-Match.');
-        }
-        return result;
-      };
-      return wrap({ ...command, decide });
-    },
-  };
+  return { ...source, wrap: (command) => wrap(underConditions(command, request)) };
 });
 
 /**
- * Makes a command on a path without an ETag, such as a list, fail with 412 if the request has an `If-Match` other than
- * `*`, or if the path supports GET and the request has `If-None-Match: *`. The command itself runs first, because its
- * 404 takes precedence over the 412, while its other errors do not.
+ * Makes a command fail with 412 before `decide` if the request has an `If-Match` or `If-None-Match` that is not met. A 404
+ * takes precedence over the 412, so `resource` of the command throws the 404 before this check. The errors of `decide` come
+ * after the check.
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
+  const hasTag = request.routeOptions.config.checksConditions === true;
+  if (hasTag && command.resource === undefined) {
+    throw new Error('The command does not declare its resource, so it would ignore If-Match.');
+  }
   const decide = (state: State): Result => {
-    let result: Result;
-    try {
-      result = command.decide(state);
-    } catch (error) {
-      if (error instanceof ApiError && error.status !== 404) {
-        assertPathConditions(request);
-      }
-      throw error;
-    }
-    assertPathConditions(request);
-    return result;
+    const resource = command.resource?.(state) ?? null;
+    assertConditions(request, hasTag ? resource : null);
+    return command.decide(state);
   };
   return { ...command, decide };
 }

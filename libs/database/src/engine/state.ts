@@ -47,6 +47,12 @@ export interface NewIdNeed {
 export interface Command<Result = unknown> {
   readonly needs: readonly Need[];
   /**
+   * Returns the resource that the command changes, as callers see the resource before the change. The engine does not call
+   * this function. `CommandSource.wrap` can call it to check a condition before `decide`, such as an expected ETag.
+   * @throws an error if the resource does not exist
+   */
+  resource?(state: State): object;
+  /**
    * Checks the rules and makes the changes in `state`. Must have no other effects, because `decide` may be called again
    * for the same command.
    * @throws any error, which rejects the command and discards its changes
@@ -67,11 +73,6 @@ export interface Command<Result = unknown> {
 export interface CommandSource {
   /** A number that identifies the caller that sent the command. The queue takes commands from each caller in turn. */
   callerId: CallerId;
-  /**
-   * Throws an error if the resource does not meet a condition that the caller has set for the change, such as an
-   * expected ETag. `decide` of the command calls this function.
-   */
-  assertPrecondition?(resource: object): void;
   /** Changes a command before it is queued, for example so that a repeated request takes effect only once. */
   wrap?<Result>(command: Command<Result>): Command<Result>;
 }

@@ -52,10 +52,16 @@ describe('commands of a batch that need different locks of one category', () => 
   function commandsOn(id: number): Record<string, () => Promise<string>> {
     const [categories, pets] = [service.app.get(CategoriesService), service.app.get(PetsService)];
     const outcomeOf = async (execute: (source: CommandSource) => Promise<unknown>): Promise<string> => {
-      let name = 'done';
-      const assertPrecondition = (seen: object) => ({ name } = seen as Category);
-      return execute({ callerId: SERVICE_CALLER_ID, assertPrecondition }).then(
-        () => name,
+      let name: string | undefined;
+      const wrap: CommandSource['wrap'] = (command) => ({
+        ...command,
+        decide(state) {
+          name = (command.resource?.(state) as Category | undefined)?.name;
+          return command.decide(state);
+        },
+      });
+      return execute({ callerId: SERVICE_CALLER_ID, wrap }).then(
+        () => name ?? 'done',
         ({ code }: ApiError) => code,
       );
     };

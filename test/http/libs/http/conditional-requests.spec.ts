@@ -24,6 +24,7 @@ const tagOf = async (target: string) => (await caller.get(target)).headers.get('
 
 beforeAll(async () => {
   await arrange.order((await arrange.pet(undefined, 5)).id);
+  await caller.post('/webhooks', { url: 'https://shop.example/', enabled: false });
 });
 
 /** Expects that a read returns the body and the ETag that the write has returned. */
@@ -125,15 +126,17 @@ it('If-None-Match: * on a POST fails where a GET would find something, and holds
 it.each([
   [400, '/pets', { name: '', categoryId: 1 }],
   [404, '/webhooks/4711/test', undefined],
+  [404, '/webhooks/1/deliveries/4711/retry', undefined],
   [404, '/store/inventory/4711/adjustments', { delta: 1 }],
   [412, '/pets', { name: 'Rex', categoryId: 4711 }],
   [412, '/store/orders', { petId: 1, quantity: 4711 }],
   [412, '/webhooks', { url: 'https://127.0.0.1/events' }],
+  [412, '/webhooks/1/test', undefined],
 ])('A stale If-Match of a POST comes before 409 and 422 only: %i at %s', async (status, path, body) => {
   expect((await caller.with({ 'If-Match': '"stale"' }).post(path, body)).status).toBe(status);
 });
 
-it('A command that never checks If-Match fails, with and without one, and changes nothing', async () => {
+it('A command that does not declare its resource fails, with and without If-Match, and changes nothing', async () => {
   const commands = service.app.get(CommandExecutor);
   const replace = jest.spyOn(service.app.get(CategoriesService), 'replace');
   replace.mockImplementation((id, { name }, source) =>
@@ -150,7 +153,7 @@ it('A command that never checks If-Match fails, with and without one, and change
     expect((await sender.put('/categories/1', { name: 'Unchecked' })).status).toBe(500);
   }
   expect((await caller.get('/categories/1')).text).toBe(before.text);
-  expect(JSON.stringify(service.log.lines)).toContain('The command did not call assertPrecondition');
+  expect(JSON.stringify(service.log.lines)).toContain('The command does not declare its resource');
   replace.mockRestore();
 });
 
