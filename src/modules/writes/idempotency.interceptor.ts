@@ -5,7 +5,7 @@ import { type Observable, catchError, finalize, tap } from 'rxjs';
 import { CommandExecutor, type CommandSource } from '#libs/database';
 import { ApiError, ValidationFailedError, composed, headerValuesOf } from '#libs/http';
 import { apiKeyOf } from '../auth';
-import { IdempotencyInProgressError, IdempotentRequest } from './idempotent-request';
+import { IdempotencyInProgressError, IdempotentRequest, type Outcome } from './idempotent-request';
 
 /**
  * Makes an operation safe to retry: a request with an `Idempotency-Key` takes effect once
@@ -37,31 +37,37 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
       throw new IdempotencyInProgressError();
     }
     this.running.add(idempotent.name);
-    const source: CommandSource = { callerId: clientId, wrap: (command) => idempotent.wrap(command) };
-    request.commandSource = source;
-    const report = () => {
-      if (idempotent.isReplayed) void reply.header('Idempotent-Replayed', 'true');
+    let outcome: 'refused before the command' | Outcome = 'refused before the command';
+    const report = (reported: Outcome) => {
+      outcome = reported;
     };
-    // Only an ApiError can come from a stored response, so send no `Idempotent-Replayed` with other errors.
-    const reportRefusal = (error: unknown) => {
-      if (error instanceof ApiError) report();
+    const source: CommandSource = {
+      callerId: clientId,
+      wrap: (command) => idempotent.wrap(command, report),
+    };
+    request.commandSource = source;
+    const markReplay = () => {
+      if (outcome === 'replayed') void reply.header('Idempotent-Replayed', 'true');
     };
     return next.handle().pipe(
-      catchError((error: unknown) => this.refuse(error, idempotent, source)),
-      tap({ next: report, error: reportRefusal }),
+      catchError((error: unknown) => {
+        if (outcome === 'refused before the command' && error instanceof ApiError) {
+          return this.replayOrRethrow(error, source);
+        }
+        throw error;
+      }),
+      // Only an ApiError can come from a stored response. After a failure of the database, for example, nothing was replayed.
+      tap({ next: markReplay, error: (error: unknown) => error instanceof ApiError && markReplay() }),
       finalize(() => this.running.delete(idempotent.name)),
     );
   }
 
   /**
-   * Handles the error of a request that was refused before its command ran, for example because of an invalid body. The
-   * idempotency key may have been used before. If so, the caller gets the stored response, or a 422 if the earlier
-   * request was a different one. Otherwise, the caller gets the error.
+   * Handles the error of a request that was refused before its handler sent a command. If the idempotency key was used
+   * before, the caller gets the stored response, or a 422 if the earlier request was a different one. Otherwise, the
+   * caller gets the error.
    */
-  private refuse(error: unknown, idempotent: IdempotentRequest, source: CommandSource): Promise<object> {
-    if (idempotent.hasWrapped || !(error instanceof ApiError)) {
-      throw error;
-    }
+  private replayOrRethrow(error: ApiError, source: CommandSource): Promise<object> {
     const decide = (): object => {
       throw error;
     };

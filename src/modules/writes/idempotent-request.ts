@@ -82,11 +82,10 @@ const SAVE_RESPONSE = new Insert(
       body = excluded.body, created_at = now()`,
 );
 
-export class IdempotentRequest {
-  /** True once the command was handed over for execution. From then on, the command itself saves its response or error. */
-  hasWrapped = false;
-  isReplayed = false;
+/** `replayed` if `decide` of a wrapped command returns or throws a stored response; `decided` for any other result or error. */
+export type Outcome = 'decided' | 'replayed';
 
+export class IdempotentRequest {
   /**
    * @param name the client's id, a space, and the idempotency key
    * @param status the status of the response if the command succeeds
@@ -102,10 +101,14 @@ export class IdempotentRequest {
   /**
    * Wraps a command so that the command takes effect only once. A later command with the same key returns the stored
    * response.
+   * @param report called each time that `decide` runs. The last call counts, because `decide` runs again if the batch of
+   * commands is repeated
    */
-  wrap<Result>(command: Command<Result>): Command<Result> {
+  wrap<Result>(
+    command: Command<Result>,
+    report: (outcome: Outcome) => void = () => undefined,
+  ): Command<Result> {
     const { name } = this;
-    this.hasWrapped = true;
     /** True if the command does not run, because another request with the key is running or has a stored response. */
     const isRepeated = (state: State) =>
       !state.lookUp(CLAIMS, name) || state.lookUp(RESPONSES, name) !== null;
@@ -113,14 +116,15 @@ export class IdempotentRequest {
       needs: [{ lookup: CLAIMS, key: name }, { lookup: RESPONSES, key: name }, ...command.needs],
       needsNoRows: isRepeated,
       decide: (state) => {
-        // Reset the flag, because `decide` runs again if the batch of commands is repeated.
-        this.isReplayed = false;
+        report('decided');
         if (!state.lookUp(CLAIMS, name)) {
           throw new IdempotencyInProgressError();
         }
         const kept = state.lookUp(RESPONSES, name);
         if (kept !== null) {
-          return this.replay(kept) as Result;
+          this.assertSame(kept);
+          report('replayed');
+          return replay(kept) as Result;
         }
         const result = command.decide(state);
         this.keep(state, this.status, result);
@@ -141,15 +145,18 @@ export class IdempotentRequest {
     state.setLookup(RESPONSES, name, { fingerprint, status, body });
   }
 
-  private replay({ fingerprint, status, body }: StoredResponse): unknown {
+  private assertSame({ fingerprint }: StoredResponse): void {
     if (!this.isSame(fingerprint)) {
       throw new IdempotencyKeyReusedError();
     }
-    this.isReplayed = true;
-    if (status >= 400) {
-      const { code, message } = JSON.parse(body) as ErrorBody;
-      throw new ApiError(code, status, message);
-    }
-    return JSON.parse(body);
   }
+}
+
+/** Returns the stored response, or throws the stored error. */
+function replay({ status, body }: StoredResponse): unknown {
+  if (status >= 400) {
+    const { code, message } = JSON.parse(body) as ErrorBody;
+    throw new ApiError(code, status, message);
+  }
+  return JSON.parse(body);
 }

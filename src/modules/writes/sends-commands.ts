@@ -3,6 +3,9 @@
 // 1. The outer layer belongs to the `Idempotency-Key`: the stored response replaces the decision (`IdempotentRequest.wrap`).
 //    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because it also has to see the response.
 // 2. The inner layer belongs to `If-Match` and `If-None-Match`: the decision fails with 412 (`underConditions` below).
+// A request that is refused before its handler sends a command, for example because of an invalid body, has no command to
+// wrap. If the request has an `Idempotency-Key`, `IdempotencyInterceptor` sends a command that has only the outer layer around
+// the error: a stored response replaces the error.
 import {
   type ExecutionContext,
   RequestMethod,
