@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, getMetadataArgsStorage } from 'typeorm';
 import { poolOf } from '#libs/database';
+import { FEATURES } from '../../../../src/features';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
 import { EventReader, MAX_SEARCHED } from '../../../../src/modules/events/event-reader';
 import { DeliveryQueue, type LeasedDelivery } from '../../../../src/modules/webhooks/delivery/delivery-queue';
@@ -25,7 +26,17 @@ import {
 
 // The number of rows that a request reads must not grow with the store.
 
-const STORE_TABLES = ['pets', 'inventory', 'categories', 'orders', 'idempotency_records'];
+/** Tables that the service also reads by itself, to look up keys and to deliver events. */
+const READ_BY_THE_SERVICE = ['clients', 'webhooks', 'webhook_deliveries'];
+const WRITTEN_ENTITIES = new Set<unknown>(
+  FEATURES.flatMap(({ tables = [] }) => tables).map(({ entity }) => entity),
+);
+/** The tables that commands write, without READ_BY_THE_SERVICE, and the table of stored responses. */
+const STORE_TABLES = getMetadataArgsStorage()
+  .tables.filter(({ target }) => WRITTEN_ENTITIES.has(target))
+  .map(({ name }) => name!)
+  .filter((name) => !READ_BY_THE_SERVICE.includes(name))
+  .concat('idempotency_records');
 /** A page has 20 rows. One more is read, to see whether a page follows. This may happen once for each of the three statuses. */
 const PAGE_ROWS = 3 * 21;
 /** Each entry of the inventory is a pet and its stock. */
