@@ -61,6 +61,8 @@ export class InventoryService {
       needs: StockRows.needsOf(petId),
       resource: (state) => dtoOf(state, petId),
       decide: (state) => {
+        // Throw the 404 here, too, because only a request with conditions calls `resource`.
+        PetRows.get(state, petId);
         StockRows.change(state, petId, { stock: stockOf(StockRows.get(state, petId)) });
         return dtoOf(state, petId);
       },
