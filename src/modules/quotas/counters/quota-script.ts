@@ -15,8 +15,11 @@ import type { LimitSubject } from './quota-counters';
 
 /**
  * Lua script with the rules of limits.ts, bans.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
- * JSON, or nothing if the counts have to be read from the database first. The comments of the script name the functions in
- * TypeScript that have the same rules. A change of a rule must change both.
+ * JSON, or nothing if the counts have to be read from the database first. A function of the script has the name of the
+ * function in TypeScript with the same rule, for example `count_refusal` for `countRefusal`. Comments name the functions
+ * whose rules the script has in place, because each function of the script costs time. A change of a rule must change
+ * both. test/system/quotas/redis-counters.spec.ts applies random histories of requests in memory and in Redis, and
+ * fails if a decision differs.
  */
 export const QUOTA_SCRIPT = `
 local given = cjson.decode(ARGV[1])
@@ -38,7 +41,6 @@ local function load(name)
   return packed and cmsgpack.unpack(packed)
 end
 
--- newWindows (limits.ts)
 local function new_windows()
   return {minute = {start = 0, count = 0, refunds = 0}, day = {start = 0, count = 0, refunds = 0}}
 end
@@ -63,6 +65,7 @@ local function begin_with(window, other, name)
 end
 
 local ban, loaded_ban, ban_changed
+
 if key then
   -- windowsOf (memory-counters.ts): after a reset by an operator, the counts begin again.
   if key.resetAt > windows.resetAt then
@@ -79,7 +82,7 @@ if key then
   loaded_ban = load(KEYS[2])
   ban = loaded_ban
     or {level = 0, bannedUntil = 0, byOperator = false, changedAt = 0, refusals = 0, seriesStart = 0, seriesEnd = 0}
-  -- applyStoredBan (bans.ts)
+  -- applyStoredBan
   if key.ban.changedAt > ban.changedAt then
     local banned_until = key.ban.bannedUntil + ahead
     -- If this script banned the key, the ban comes back from the database with an end that differs by the duration of
@@ -97,9 +100,8 @@ if reported and not stored and (not key or key.resetAt == windows.resetAt) then
   if begin_with(windows.minute, reported, 'minute') then windows.minute.count = windows.minute.count + reported.count end
 end
 
--- rollWindows (limits.ts) and the first half of take (limits.ts): brings the windows up to date, and finds the window
--- whose limit is reached.
-local ends, exhausted = {}
+-- rollWindows
+local ends = {}
 for _, name in ipairs(NAMES) do
   local window = windows[name]
   ends[name] = window.start + LENGTHS[name]
@@ -108,51 +110,62 @@ for _, name in ipairs(NAMES) do
   elseif now < window.start then
     window.start, ends[name] = starts[name], starts[name] + LENGTHS[name]
   end
-  if window.count >= limits[name] and (not exhausted or ends[name] >= ends[exhausted]) then exhausted = name end
 end
 
-local outcome, newly_banned = 'unchanged', false
--- banLevel, nextBanMs and the second half of countRefusal (bans.ts)
-local function ban_for_refusals()
-  local level = ban.level
-  if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
-  ban.level = min(level + 1, #BANS)
-  ban.bannedUntil, ban.byOperator = now + BANS[ban.level], false
-  ban.refusals, ban.seriesStart, ban.seriesEnd = 0, 0, 0
-  outcome, newly_banned = 'banned', true
-end
-
--- applyStep (decision.ts)
-if step == 'take' and key and now < ban.bannedUntil then
-  outcome = 'banned'
-elseif step == 'take' and not exhausted then
-  -- The second half of take (limits.ts)
-  outcome = 'allowed'
+-- Returns the name of the window whose limit is reached, or counts the request.
+local function take()
+  local exhausted
+  for _, name in ipairs(NAMES) do
+    if windows[name].count >= limits[name] and (not exhausted or ends[name] >= ends[exhausted]) then exhausted = name end
+  end
+  if exhausted then return exhausted end
   for _, name in ipairs(NAMES) do
     windows[name].start, windows[name].count = ends[name] - LENGTHS[name], windows[name].count + 1
   end
-elseif step == 'take' then
-  outcome = 'limited'
-  -- The first half of countRefusal, and refusalsBeforeBan (bans.ts)
-  if key then
-    ban_changed = true
-    if now < ban.seriesStart or now >= ban.seriesEnd then
-      ban.refusals, ban.seriesStart, ban.seriesEnd = 0, now, min(now + ${SERIES_MS}, ends[exhausted])
-    end
-    if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
-    if ban.refusals > max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then ban_for_refusals() end
-  end
-elseif refunded then
-  -- refund (limits.ts)
-  local taken_at = refunded.takenAt
+end
+
+-- Returns true if the request was subtracted from the count of the day.
+local function refund()
+  local taken_at, is_of_day = refunded.takenAt, false
   for _, name in ipairs(NAMES) do
     local window = windows[name]
     local is_inside = taken_at >= window.start and taken_at < ends[name]
     if is_inside and window.count > 0 and window.refunds < limits[name] then
       window.count, window.refunds = window.count - 1, window.refunds + 1
-      if name == 'day' then outcome = 'refunded' end
+      is_of_day = name == 'day'
     end
   end
+  return is_of_day
+end
+
+-- Returns true if the key is now banned.
+local function count_refusal(window_end)
+  ban_changed = true
+  if now < ban.seriesStart or now >= ban.seriesEnd then
+    ban.refusals, ban.seriesStart, ban.seriesEnd = 0, now, min(now + ${SERIES_MS}, window_end)
+  end
+  if now >= ban.seriesStart + ${NOTICE_MS} then ban.refusals = ban.refusals + 1 end
+  -- refusalsBeforeBan
+  if ban.refusals <= max(${ALWAYS_TOLERATED}, floor(limits.minute / 2)) then return false end
+  -- banLevel and nextBanMs
+  local level = ban.level
+  if level > 0 then level = max(0, level - floor((now - ban.bannedUntil) / ${FORGIVENESS_MS})) end
+  ban.level = min(level + 1, #BANS)
+  ban.bannedUntil, ban.byOperator = now + BANS[ban.level], false
+  ban.refusals, ban.seriesStart, ban.seriesEnd = 0, 0, 0
+  return true
+end
+
+-- applyStep
+local outcome, exhausted, newly_banned = 'unchanged', nil, false
+if step == 'take' and key and now < ban.bannedUntil then
+  outcome = 'banned'
+elseif step == 'take' then
+  exhausted = take()
+  newly_banned = exhausted and key and count_refusal(ends[exhausted]) or false
+  outcome = newly_banned and 'banned' or exhausted and 'limited' or 'allowed'
+elseif refunded and refund() then
+  outcome = 'refunded'
 end
 
 -- Saves the counts and the ban. A read changes nothing, but saves counts from the database, because the instance sends

@@ -1,4 +1,5 @@
 // A key that sends too many requests after a 429 is banned, each time for longer.
+// The script in quota-script.ts repeats these rules for Redis. test/system/quotas/redis-counters.spec.ts fails if the two differ.
 import type { StoredBan } from '../../auth';
 import { MINUTE_MS } from './limits';
 

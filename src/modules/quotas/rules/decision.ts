@@ -1,4 +1,5 @@
 // This file decides whether the limits and the bans allow a request, and what the caller is told.
+// The script in quota-script.ts repeats these rules for Redis. test/system/quotas/redis-counters.spec.ts fails if the two differ.
 import { type BanState, countRefusal, isBanned, refusalsBeforeBan } from './bans';
 import { copyOf, type Limits, refund, rollWindows, take, WINDOW_MS } from './limits';
 import type { WindowName, Windows, WindowStatus } from './limits';

@@ -1,3 +1,5 @@
+// The limits of the plans, and how requests are counted in the minute and the day.
+// The script in quota-script.ts repeats these rules for Redis. test/system/quotas/redis-counters.spec.ts fails if the two differ.
 import { DAY_MS } from '#libs/clock';
 
 /** Requests per minute and day. Null means that an operator sets the limits of each client with this plan. */
