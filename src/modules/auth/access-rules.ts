@@ -21,7 +21,7 @@ const ConflictingCredentialsError = defineError({
   message: 'The request carries different keys. Send one key, as X-API-Key or Authorization: Bearer.',
 });
 
-export const MissingApiKeyError = defineError({
+const MissingApiKeyError = defineError({
   code: 'missing_api_key',
   status: 401,
   commonTo: 'all operations',

@@ -8,7 +8,7 @@ import { Client } from './client.entity';
 import { ClientsService } from './clients.service';
 import { KeyController } from './key.controller';
 
-export { Access, API_KEY_SCHEME, BEARER_SCHEME, MissingApiKeyError, ScopeByMethod } from './access-rules';
+export { Access, API_KEY_SCHEME, BEARER_SCHEME, MISSING_KEY, ScopeByMethod } from './access-rules';
 export { banEndOf, type ClientKey, describeKey, type Identity, type StoredBan } from './api-key';
 export { type ApiKey, type Scope, SCOPES } from './api-key.entity';
 export { ApiKeyGuard, assertMayCall, ClientId, apiKeyOf } from './api-key.guard';

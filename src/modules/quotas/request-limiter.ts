@@ -3,7 +3,7 @@ import { normalizeIp } from '@nestjs/throttler';
 import type { FastifyRequest } from 'fastify';
 import { Clock } from '#libs/clock';
 import { type ApiError, plainAddress, OperatorActionNeededError } from '#libs/http';
-import { Authenticator, type Identity, MissingApiKeyError } from '../auth';
+import { Authenticator, type Identity, MISSING_KEY } from '../auth';
 import { limitErrorOf } from './limit-errors';
 import { type Decision, rateLimitHeaders } from './rules/decision';
 import { ADDRESS_LIMITS, limitsOf } from './rules/limits';
@@ -120,7 +120,7 @@ function clientOf({ key, refusal }: Identity, ip: string): RequestClient {
   }
 }
 
-export function anonymousClient(ip: string, refusal: ApiError = new MissingApiKeyError()): RequestClient {
+export function anonymousClient(ip: string, refusal: ApiError = MISSING_KEY): RequestClient {
   return { key: null, refusal, tracker: `address:${countedAddress(ip)}`, limits: ADDRESS_LIMITS };
 }
 
