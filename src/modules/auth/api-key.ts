@@ -76,7 +76,7 @@ export function digestOf(key: string): string {
 
 type KeyState = 'active' | 'banned' | 'expired' | 'revoked';
 
-export function describeKey(key: ApiKey, now = Date.now()) {
+export function describeKey(key: ApiKey, now: number) {
   return {
     id: key.id,
     client: key.client.name,
@@ -100,6 +100,6 @@ export function stateOf(key: ApiKey, now: number): KeyState {
   return banEndOf(key, now) === null ? 'active' : 'banned';
 }
 
-export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now = Date.now()): Date | null {
+export function banEndOf({ bannedUntil }: Pick<ApiKey, 'bannedUntil'>, now: number): Date | null {
   return bannedUntil !== null && now < bannedUntil.getTime() ? bannedUntil : null;
 }

@@ -1,5 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
+import { Clock } from '#libs/clock';
 import {
   argumentOrOption,
   assertNoSecret,
@@ -85,6 +86,7 @@ function describeClient(client: Client): object {
 @Command({ name: 'clients', description: 'manage clients and their plans' })
 export class ClientsCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
+  @Inject() private readonly clock!: Clock;
 
   @Subcommand({
     description: 'create a client',
@@ -116,7 +118,9 @@ export class ClientsCommand extends CommandGroup {
     const client = await this.clients.get(reference);
     const row = describeClient(client);
     const rotations = await this.clients.rotations();
-    const keys = (await this.clients.listKeys(client.name)).map((key) => describeInList(key, rotations));
+    const keys = (await this.clients.listKeys(client.name)).map((key) =>
+      describeInList(key, rotations, this.clock.now()),
+    );
     if (options.json) {
       printOne({ ...row, keys }, options);
       return;

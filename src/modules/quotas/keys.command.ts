@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { Command } from 'nest-commander';
-import { DAY_MS } from '#libs/clock';
+import { Clock, DAY_MS } from '#libs/clock';
 import {
   argumentOrOption,
   CommandGroup,
@@ -53,8 +53,9 @@ export function keyReference(text: string): number | string {
   return text.startsWith('psk_live_') ? text : identifier(text);
 }
 
-export function describeInList(key: ApiKey, rotations: Map<number, number>) {
-  return { ...describeKey(key), bannedUntil: banEndOf(key), rotatedTo: rotations.get(key.id) ?? null };
+export function describeInList(key: ApiKey, rotations: Map<number, number>, now: number) {
+  const rotatedTo = rotations.get(key.id) ?? null;
+  return { ...describeKey(key, now), bannedUntil: banEndOf(key, now), rotatedTo };
 }
 
 function nameOf({ id, last4, client }: ApiKey): string {
@@ -62,8 +63,8 @@ function nameOf({ id, last4, client }: ApiKey): string {
 }
 
 /** Prints a new key. If printing fails, the error tells the operator to revoke the key, which cannot be shown again. */
-function printIssued({ key, record }: IssuedKey, options: OutputOptions, replaced = {}): void {
-  const { id, ...rest } = describeKey(record);
+function printIssued({ key, record }: IssuedKey, now: number, options: OutputOptions, replaced = {}): void {
+  const { id, ...rest } = describeKey(record, now);
   try {
     printOne({ id, key, ...rest, ...replaced }, options);
     if (!options.json) {
@@ -103,6 +104,7 @@ function declareKey(command: Commander): Commander {
 export class KeysCommand extends CommandGroup {
   @Inject() private readonly clients!: ClientsService;
   @Inject() private readonly quotas!: QuotasService;
+  @Inject() private readonly clock!: Clock;
 
   @Subcommand({
     description: 'issue a key; it is shown only once',
@@ -113,7 +115,8 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async issue(client: string, options: TermsOptions): Promise<void> {
-    printIssued(await this.clients.issueKey({ client, ...termsOf(options) }), options);
+    const issued = await this.clients.issueKey({ client, ...termsOf(options) });
+    printIssued(issued, this.clock.now(), options);
   }
 
   @Subcommand({
@@ -125,7 +128,7 @@ export class KeysCommand extends CommandGroup {
   async list(client: string | undefined, options: OutputOptions): Promise<void> {
     const keys = await this.clients.listKeys(client);
     const rotations = await this.clients.rotations();
-    const rows = keys.map((key) => describeInList(key, rotations));
+    const rows = keys.map((key) => describeInList(key, rotations, this.clock.now()));
     const whenEmpty = `There are no keys yet. Issue one: ${PETSTORE} keys issue ${shellWord(client ?? '<client>')}`;
     printMany(rows, options, whenEmpty, LESS_IMPORTANT);
   }
@@ -140,7 +143,8 @@ export class KeysCommand extends CommandGroup {
     const rotations = await this.clients.rotations();
     const [replaces = null] = [...rotations].find(([, newKeyId]) => newKeyId === key.id) ?? [];
     const { revokedAt, overlapEndsAt } = key;
-    printOne({ ...describeInList(key, rotations), overlapEndsAt, replaces, revokedAt }, options);
+    const described = describeInList(key, rotations, this.clock.now());
+    printOne({ ...described, overlapEndsAt, replaces, revokedAt }, options);
   }
 
   @Subcommand({
@@ -161,7 +165,8 @@ export class KeysCommand extends CommandGroup {
     },
   })
   async update(reference: KeyReference, options: TermsOptions): Promise<void> {
-    printOne(describeKey(await this.clients.updateKey(reference, termsOf(options))), options);
+    const updated = await this.clients.updateKey(reference, termsOf(options));
+    printOne(describeKey(updated, this.clock.now()), options);
   }
 
   @Subcommand({
@@ -175,7 +180,10 @@ export class KeysCommand extends CommandGroup {
   })
   async rotate(reference: KeyReference, options: OutputOptions & { overlap?: number }): Promise<void> {
     const { replaced, ...issued } = await this.clients.rotateKey(reference, options.overlap ?? DAY_MS);
-    printIssued(issued, options, { replaces: replaced.id, oldKeyExpiresAt: replaced.overlapEndsAt });
+    printIssued(issued, this.clock.now(), options, {
+      replaces: replaced.id,
+      oldKeyExpiresAt: replaced.overlapEndsAt,
+    });
   }
 
   @Subcommand({
@@ -191,7 +199,7 @@ export class KeysCommand extends CommandGroup {
       await confirm(`Revoke key ${nameOf(key)} for good?`, options.yes);
     }
     const outcome = isRevoked ? 'was already revoked' : 'has been revoked';
-    const revoked = describeKey(await this.clients.revokeKey(key.id));
+    const revoked = describeKey(await this.clients.revokeKey(key.id), this.clock.now());
     printDone(`Key ${nameOf(key)} ${outcome}.`, revoked, options);
     if (key.client.deletedAt !== null) {
       return;
@@ -251,7 +259,7 @@ export class KeysCommand extends CommandGroup {
    * refused if the key is revoked or expired, or if the limits of its client are used up.
    */
   private async nextAnswerTo(key: ApiKey): Promise<string> {
-    const { state, client } = describeKey(key);
+    const { state, client } = describeKey(key, this.clock.now());
     if (state === 'revoked' || state === 'expired') {
       return `The key is ${state}, so its requests get 401.`;
     }
