@@ -7,7 +7,7 @@ import { ExportCatalogue } from './export-catalogue';
 import { ImportCatalogue } from './import-catalogue';
 
 export type { CatalogueCounts } from './catalogue-format';
-export { ExportCatalogue, ImportCatalogue };
+export { ImportCatalogue };
 
 @Module({
   imports: [CategoriesModule, PetsModule, InventoryModule],

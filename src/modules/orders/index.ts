@@ -6,13 +6,10 @@ import { OrdersController } from './orders.controller';
 import { ORDER_SCHEMAS } from './orders.dto';
 import { ORDERS_TABLE, OrdersService } from './orders.service';
 
-export { OrdersService } from './orders.service';
-
 @Module({
   imports: [TypeOrmModule.forFeature([Order])],
   controllers: [OrdersController],
   providers: [OrdersService],
-  exports: [OrdersService],
 })
 class OrdersModule {}
 

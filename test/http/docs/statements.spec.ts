@@ -6,7 +6,7 @@ import { SERVICE_CALLER_ID } from '#libs/database';
 import { Session, type Statement } from '../../../libs/database/src/engine/session';
 import { CategoriesService } from '../../../src/modules/categories';
 import { InventoryService } from '../../../src/modules/inventory';
-import { OrdersService } from '../../../src/modules/orders';
+import { OrdersService } from '../../../src/modules/orders/orders.service';
 import { PetsService } from '../../../src/modules/pets';
 import { QuotaRecords } from '../../../src/modules/quotas/counters/quota-records';
 import { aPet } from '../../support/builders';

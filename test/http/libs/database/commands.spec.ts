@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CallerId, Database, type CommandSource, SERVICE_CALLER_ID } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import { CategoriesService } from '../../../../src/modules/categories';
-import { OrdersService } from '../../../../src/modules/orders';
+import { OrdersService } from '../../../../src/modules/orders/orders.service';
 import { PetsService } from '../../../../src/modules/pets';
 import { WebhooksService } from '../../../../src/modules/webhooks/webhooks.service';
 import { type Category, type Order, aPet } from '../../../support/builders';

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { ExportCatalogue, ImportCatalogue } from '../../../../src/modules/catalogue';
+import { ImportCatalogue } from '../../../../src/modules/catalogue';
+import { ExportCatalogue } from '../../../../src/modules/catalogue/export-catalogue';
 import type { ImportOutcome } from '../../../../src/modules/catalogue/import-catalogue';
 import { SeedService } from '../../../../src/store/seed';
 import { until } from '../../../support/eventually';
