@@ -12,9 +12,10 @@ import { type OpenDatabase, openDatabase } from '../store/open-database';
 const opened: Promise<OpenDatabase>[] = [];
 
 /**
- * Opens the database of a command. `db migrate`, `db status` and `db copy` call this function directly and connect by
- * `withConnection`, because `CommandDatabase` runs missing migrations or refuses a database that lacks some. The command
- * `status` calls neither, because `status` must not start an embedded server.
+ * Opens the database of a command. Most commands use `CommandDatabase`, which calls this function, and then runs missing
+ * migrations or refuses a database that lacks some. `db migrate`, `db status` and `db copy` call this function themselves,
+ * because they work with databases that lack migrations. The command `status` does not call this function, because
+ * `status` must not start an embedded server.
  */
 export function openCommandDatabase(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),

@@ -79,7 +79,7 @@ const CLIENTS = [
   )`,
   `CREATE INDEX api_keys_by_client ON api_keys (client_id, id)`,
 
-  // Counts the requests of each client, on each UTC day and in the current minute.
+  // Counts the requests of each client on each UTC day. The row of the present day also has the count of the current minute.
   `CREATE TABLE usage_days (
     client_id bigint NOT NULL,
     day date NOT NULL,

@@ -139,8 +139,9 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
 }
 
 /**
- * Returns the milliseconds from the last byte of the request to the end of the response, without the wait for events. A
- * caller that sends slowly would otherwise make the service look slow. The duration is 0 if the last byte never arrived.
+ * Returns the milliseconds from the last byte of the request to the end of the response. The time before the last byte does
+ * not count, because a caller that sends slowly would make the service look slow. The time for which a long poll waited for
+ * events (`waitedMs`) does not count either. The duration is 0 if the last byte never arrived.
  */
 function durationOf({ raw, waitedMs = 0 }: FastifyRequest, { elapsedTime }: FastifyReply): number {
   const { arrivedAt = Infinity } = raw as AccountedRequest;

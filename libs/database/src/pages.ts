@@ -83,9 +83,11 @@ const MAX_LONG_PAGES = 4;
 
 /**
  * The positions of the columns that `pagesStatement` adds to each row, counted from the end of the row, because the columns
- * of the entity come first. `PAGE_NUMBER` says for which of the requested pages the row was read; the first page has the
- * number 1. Only a search by name has the other two columns. `FITS` is false only in the row at which the search stops
- * because it has read 2,000 rows. `LOWER_NAME` is the name in lower case.
+ * of the entity come first.
+ * - `PAGE_NUMBER` says for which of the requested pages the row was read. The first page has the number 1.
+ * - `FITS`, only in a search by name: true if the row matches the name. A row that does not match is returned only if the
+ *   search stops at this row, because the search has read 2,000 rows.
+ * - `LOWER_NAME`, only in a search by name: the name of the row in lower case.
  */
 const [PAGE_NUMBER, FITS, LOWER_NAME] = [-1, -2, -3];
 

@@ -17,7 +17,7 @@ type Schema = Type<unknown> | string;
 
 /** The successful response of an operation: a resource (sent with an ETag), a page of a list, or any other body. */
 type ResponseOptions = {
-  /** Default: 200. If the status of a resource is 201, the response has a `Location`. */
+  /** Default: 200. A response with a resource and the status 201 has the header `Location`. */
   status?: 200 | 201 | 202;
   description: string;
   example?: unknown;

@@ -12,9 +12,8 @@ interface HtmlPage {
   path: string;
   title: string;
   description: string;
-  /** HTML to add to the `head` element. */
+  /** HTML to add to the element `head`, such as links to stylesheets. */
   head: string;
-  /** The HTML in the `body` element. */
   body: string;
 }
 

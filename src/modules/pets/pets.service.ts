@@ -60,7 +60,7 @@ export class PetsService {
     return toPetDto(existing(await this.database.find(Pet, id, callerId), id));
   }
 
-  /** With ids but without a limit, the page contains all pets with these ids. */
+  /** Returns a page of pets. If the query has ids but no limit, the page contains all pets with these ids. */
   async list(query: ListPetsQuery, callerId: CallerId): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });

@@ -18,7 +18,7 @@ type RequestClient = Identity &
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client of the request. Without a valid key, the client is anonymous, and its IP address is known. */
+    /** The client whose limits the request uses. Without a valid key, this client stands for the IP address of the caller. */
     client?: RequestClient;
   }
 }

@@ -15,8 +15,9 @@ import { IdempotencyInProgressError, IdempotentRequest, type Outcome } from './i
 export class IdempotencyInterceptor implements NestInterceptor<object, object> {
   /**
    * Client ids and idempotency keys of the requests that this process is handling. A second request with the same key is
-   * refused. If another process is handling the first request, a lock in the database leads to the same refusal. Within a
-   * process the lock is not enough: the second command would wait in the queue for the first one, and be replayed.
+   * refused with 409. If another process is handling the first request, a lock in the database leads to the same 409. Within
+   * one process, this lock is not enough: the second command would wait in the queue until the first one has committed, and
+   * would then return the stored response instead of the 409.
    */
   private readonly running = new Set<string>();
 

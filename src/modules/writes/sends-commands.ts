@@ -61,9 +61,9 @@ export const Source = createParamDecorator((_data: unknown, context: ExecutionCo
 });
 
 /**
- * Makes a command fail with 412 before `decide` if the request has an `If-Match` or `If-None-Match` that is not met. A 404
- * takes precedence over the 412, so `resource` of the command throws the 404 before this check. The errors of `decide` come
- * after the check.
+ * Returns a command that fails with 412 if the request has an `If-Match` or `If-None-Match` that is not met. The command
+ * runs three steps: its function `resource` throws a 404 if the resource does not exist, then this function checks the
+ * conditions, and then the command's function `decide` checks the rules of the store.
  */
 function underConditions<Result>(command: Command<Result>, request: FastifyRequest): Command<Result> {
   const hasTag = request.routeOptions.config.checksConditions === true;

@@ -43,7 +43,7 @@ const JOINED_CHUNKS_BYTES = 4_096;
  */
 const STRING_FACTOR = 2;
 
-/** The connections of one caller, added up. */
+/** The number of open connections of one caller, and the sum of the memory that these connections take. */
 export interface ConnectionTally {
   connections: number;
   heldBytes: number;

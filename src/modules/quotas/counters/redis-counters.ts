@@ -131,12 +131,15 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
     return (await this.connection.run(keys, JSON.stringify(given))) as string | null;
   }
 
-  /** Adds requests that this instance allowed alone to the counts in Redis. @returns the counts in Redis */
+  /**
+   * Adds requests that this instance has counted without Redis, while Redis was unavailable, to the counts in Redis.
+   * @returns the counts in Redis
+   */
   private async addToRedis(subject: LimitSubject, allowed: AllowedAlone): Promise<Windows> {
     const step = { report: allowed };
     let answer = await this.ask(subject, step);
     // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, pass the counts
-    // from the database, which already contain the requests that were allowed alone.
+    // from the database, which already contain these requests.
     answer ??= await this.ask(subject, step, await this.records.windowsOf(subject.key!));
     const { counted } = toDecision(answer!, subject, this.clock.now());
     if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);

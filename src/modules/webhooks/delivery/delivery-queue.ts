@@ -181,8 +181,9 @@ export class DeliveryQueue {
   }
 
   /**
-   * Ends the leases that had already expired at the previous call. After an outage of the database, the first call
-   * therefore ends no lease, so that each process can renew its leases before other processes send its deliveries.
+   * Ends the leases that had already expired at the previous successful call. The calls fail while the database is
+   * unavailable. So after an outage, the first call ends no lease that expired during the outage, and each process has a
+   * second to renew its leases before other processes may send its deliveries.
    */
   async endExpiredLeases(): Promise<void> {
     const now = this.clock.now();
