@@ -8,7 +8,7 @@ import type { Settings } from './settings/settings';
 
 /**
  * Everything that a folder of `src/modules` adds to the application. The folder declares all of this itself, so that a
- * feature can be removed with its folder.
+ * feature can be removed with its folder. Features that the pipeline or the seed names cannot be removed like this.
  */
 export interface Feature {
   module: Type;

@@ -7,6 +7,10 @@ const { forbidden } = jest.requireActual<{ forbidden: { name: string }[] }>(
   '../../../.dependency-cruiser.cjs',
 );
 
+/** Returns the name of the rule that says what the module imports. */
+const importsOf = (module: string) =>
+  forbidden.find(({ name }) => name.startsWith(`${module} imports `))!.name;
+
 /** For the rule of each module, a file that breaks it: it imports a module that the rule does not name, and breaks no other rule. */
 const OF_MODULES = forbidden.flatMap(({ name }): [rule: string, files: Record<string, string>][] => {
   const [, module, allowed = ''] = /^(\w+) imports (?:no other module|only (.+))$/.exec(name) ?? [];
@@ -46,8 +50,8 @@ const PLANTED = [
       'src/runtime/b': '../cli/command-database',
       'src/runtime/c': '../main',
     },
-    'pets imports only categories, events, auth, writes': { 'pets/b': `const later = import('../orders');` },
-    'categories imports only events, auth, writes': {
+    [importsOf('pets')]: { 'pets/b': `const later = import('../orders');` },
+    [importsOf('categories')]: {
       'categories/b': `import type { PetStatus } from '../pets';`,
     },
     'A module is imported only through its index': {
