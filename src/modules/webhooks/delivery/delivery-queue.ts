@@ -147,18 +147,11 @@ export class DeliveryQueue {
     const leasedUntil = this.timeIn(LEASE_MS);
     let share = MAX_CONCURRENT_TO_WEBHOOK;
     const first = [WITHOUT_BITMAPS, this.recordingOf(finished), ...finds];
-    const [rows] = await this.database.inTwoRoundTrips(first, ([, recordedRows, ...found]) => {
-      const recorded = recordedRows as Recorded[];
-      const foundByKind = found as { id: number }[][];
-      const ended = recorded.filter(({ gone, dead }) => gone || dead);
-      const webhooks = foundByKind
-        .flat()
-        .flatMap(({ id }) => (ended.some((one) => one.id === id) ? [] : [id]));
-      const shares = foundByKind.map(({ length }, index) =>
-        Math.floor(kinds[index]!.capacity / Math.max(1, length)),
-      );
-      share = Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
-      const lease = { text: LEASE, values: [now, webhooks, leasedUntil, share] };
+    const [rows] = await this.database.inTwoRoundTrips(first, ([, recordedRows, ...foundRows]) => {
+      const ended = (recordedRows as Recorded[]).filter(({ gone, dead }) => gone || dead);
+      const found = foundRows as { id: number }[][];
+      share = shareOf(kinds, found);
+      const lease = { text: LEASE, values: [now, idsWithout(ended, found.flat()), leasedUntil, share] };
       const disabled = ended.filter(({ enabled }) => enabled);
       return [lease, ...disabled.flatMap((one) => this.disablingOf(one, one.gone ? GONE : DEAD))];
     });
@@ -239,4 +232,18 @@ export class DeliveryQueue {
   private timeIn(milliseconds: number): string {
     return new Date(this.clock.now() + milliseconds).toISOString();
   }
+}
+
+/**
+ * Returns how many deliveries of each found webhook may be leased: at most MAX_CONCURRENT_TO_WEBHOOK, and fewer if many
+ * webhooks share the capacity. `found` has the webhooks of each kind.
+ */
+function shareOf(kinds: readonly { capacity: number }[], found: readonly (readonly object[])[]): number {
+  const shares = kinds.map(({ capacity }, index) => Math.floor(capacity / Math.max(1, found[index]!.length)));
+  return Math.min(MAX_CONCURRENT_TO_WEBHOOK, ...shares);
+}
+
+function idsWithout(ended: readonly { id: number }[], found: readonly { id: number }[]): number[] {
+  const endedIds = new Set(ended.map(({ id }) => id));
+  return found.flatMap(({ id }) => (endedIds.has(id) ? [] : [id]));
 }
