@@ -79,8 +79,8 @@ async function startContender(name, program, settings) {
   const dataDirectory = mkdtempSync(join(folder, name));
   const postgres = await startEmbeddedPostgres({ dataDirectory, database: 'petstore' });
   running.add(() => postgres.stop());
-  const { cluster } = findData(dataDirectory, 'petstore');
-  const database = Number.parseInt(readFileSync(join(cluster, 'postmaster.pid'), 'utf8'));
+  const { dataFiles } = findData(dataDirectory, 'petstore');
+  const database = Number.parseInt(readFileSync(join(dataFiles, 'postmaster.pid'), 'utf8'));
   // The developer's own variables are left out, because they could configure a contender.
   const { PATH, HOME } = process.env;
   const own = { NODE_ENV: 'production', DATABASE_URL: postgres.url };
