@@ -115,17 +115,24 @@ const recordOf = (row, first) => `record AS (
   SELECT ${OWNER}, $${first}, $${first + 1}, 201, to_jsonb(${row})::text FROM ${row})`;
 const isNew = (first) =>
   `NOT EXISTS (SELECT FROM idempotency_records WHERE owner = ${OWNER} AND key = $${first})`;
-function keyOf({ headers, url, body }) {
+/** Runs the statement or, if the request has a key, the statement that stores the response under the key. */
+function queryOnce({ headers, url, body }, text, textWithKey, values) {
   const key = headers['idempotency-key'];
-  return key ? [key, hash(url + JSON.stringify(body))] : [];
+  return key ? query(textWithKey, [...values, key, hash(url + JSON.stringify(body))]) : query(text, values);
 }
 
 const PET_COLUMNS = 'id, name, category_id, status';
 
 app.get('/health/ready', () => ({ status: 'ok' }));
-app.get('/pets/:id', { schema: one(PET) }, async ({ params }, reply) =>
-  found(reply, await query(`SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`, [params.id]), toPet),
-);
+
+/** Answers GET of one resource from the row that this statement finds. */
+function getOne(path, schema, text, map) {
+  app.get(path, { schema: one(schema) }, async ({ params }, reply) =>
+    found(reply, await query(text, [params.id]), map),
+  );
+}
+
+getOne('/pets/:id', PET, `SELECT ${PET_COLUMNS} FROM pets WHERE id = $1`, toPet);
 
 app.get('/pets', { schema: many(PET) }, async ({ query: { id, status, cursor = 0, limit = 20 } }) => {
   const rows = id
@@ -137,13 +144,7 @@ app.get('/pets', { schema: many(PET) }, async ({ query: { id, status, cursor = 0
       ]);
   return rows.map(toPet);
 });
-app.get('/categories/:id', { schema: one(CATEGORY) }, async ({ params }, reply) =>
-  found(
-    reply,
-    await query('SELECT id, name, description FROM categories WHERE id = $1', [params.id]),
-    toCategory,
-  ),
-);
+getOne('/categories/:id', CATEGORY, 'SELECT id, name, description FROM categories WHERE id = $1', toCategory);
 const CREATE_CATEGORY = `WITH new AS (INSERT INTO categories (name) VALUES ($1) RETURNING *),
   event AS (INSERT INTO events (type, data) SELECT 'category.created', to_jsonb(new) FROM new) SELECT * FROM new`;
 app.post('/categories', { schema: one(CATEGORY, 201) }, async ({ body }, reply) => {
@@ -152,9 +153,7 @@ app.post('/categories', { schema: one(CATEGORY, 201) }, async ({ body }, reply) 
 });
 
 const ORDER_COLUMNS = 'id, pet_id, quantity, complete';
-app.get('/store/orders/:id', { schema: one(ORDER) }, async ({ params }, reply) =>
-  found(reply, await query(`SELECT ${ORDER_COLUMNS} FROM orders WHERE id = $1`, [params.id]), toOrder),
-);
+getOne('/store/orders/:id', ORDER, `SELECT ${ORDER_COLUMNS} FROM orders WHERE id = $1`, toOrder);
 app.get('/store/orders', { schema: many(ORDER) }, async ({ query: { cursor = 0, limit = 20 } }) => {
   const text = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id > $1 ORDER BY id LIMIT $2`;
   return (await query(text, [cursor, limit])).map(toOrder);
@@ -181,11 +180,7 @@ const NEW_ORDER = object({ petId: integer, quantity: { type: 'integer', minimum:
 
 app.post('/store/orders', { schema: { body: NEW_ORDER, ...one(ORDER, 201) } }, async (request, reply) => {
   const { petId, quantity } = request.body;
-  const [key, fingerprint] = keyOf(request);
-  const rows = key
-    ? await query(PLACE_WITH_KEY, [petId, quantity, key, fingerprint])
-    : await query(PLACE, [petId, quantity]);
-  return created(reply, rows, toOrder);
+  return created(reply, await queryOnce(request, PLACE, PLACE_WITH_KEY, [petId, quantity]), toOrder);
 });
 
 const CREATE = (
@@ -201,11 +196,8 @@ const NEW_PET = object({ name: NAME, categoryId: integer, status: string }, ['na
 
 app.post('/pets', { schema: { body: NEW_PET, ...one(PET, 201) } }, async (request, reply) => {
   const { name, categoryId, status = 'available' } = request.body;
-  const [key, fingerprint] = keyOf(request);
-  const rows = key
-    ? await query(CREATE_PET_WITH_KEY, [name, categoryId, status, key, fingerprint])
-    : await query(CREATE_PET, [name, categoryId, status]);
-  return created(reply, rows, toPet);
+  const values = [name, categoryId, status];
+  return created(reply, await queryOnce(request, CREATE_PET, CREATE_PET_WITH_KEY, values), toPet);
 });
 
 const PATCH_PET = `WITH changed AS (UPDATE pets SET name = coalesce($2, name), category_id = coalesce($3, category_id),
@@ -232,11 +224,9 @@ const ADJUST_STOCK_WITH_KEY = `${CHANGE('quantity + $2', `quantity + $2 >= 0 AND
   ${recordOf('result', 3)} SELECT * FROM result`;
 const QUANTITY = object({ quantity: { type: 'integer', minimum: 0 } }, ['quantity']);
 
-app.get('/store/inventory/:id', { schema: one(STOCK) }, async ({ params }, reply) => {
-  const text =
-    'SELECT pet_id, quantity, status FROM inventory JOIN pets ON pets.id = pet_id WHERE pet_id = $1';
-  return found(reply, await query(text, [params.id]), toStock);
-});
+const FIND_STOCK =
+  'SELECT pet_id, quantity, status FROM inventory JOIN pets ON pets.id = pet_id WHERE pet_id = $1';
+getOne('/store/inventory/:id', STOCK, FIND_STOCK, toStock);
 app.put(
   '/store/inventory/:id',
   { schema: { body: QUANTITY, ...one(STOCK) } },
@@ -248,12 +238,8 @@ app.post(
   '/store/inventory/:id/adjustments',
   { schema: { body: ADJUSTMENT, ...one(STOCK) } },
   async (request, reply) => {
-    const { params, body } = request;
-    const [key, fingerprint] = keyOf(request);
-    const rows = key
-      ? await query(ADJUST_STOCK_WITH_KEY, [params.id, body.delta, key, fingerprint])
-      : await query(ADJUST_STOCK, [params.id, body.delta]);
-    return found(reply, rows, toStock);
+    const values = [request.params.id, request.body.delta];
+    return found(reply, await queryOnce(request, ADJUST_STOCK, ADJUST_STOCK_WITH_KEY, values), toStock);
   },
 );
 
