@@ -74,11 +74,8 @@ describe('malformed HTTP is answered on the socket, counted for nobody, and the 
   });
 });
 
-it.each([
-  ['requests', ''],
-  ['requests with bodies', 'x'],
-])('A packet with a thousand %s gets a response to each', async (_what, body) => {
-  const text = requestText('OPTIONS *', [`Content-Length: ${body.length}`], body);
+it('A packet with a thousand requests that have bodies gets a response to each', async () => {
+  const text = requestText('OPTIONS *', ['Content-Length: 1'], 'x');
   raw.forgetAddress();
   const connection = await raw.open(text.repeat(1_000));
   for (let count = 0; count < 1_000; count += 1) {
@@ -199,14 +196,6 @@ describe('what must not be interpreted is 400, counted for nobody, and the conne
     await connection.closed();
     expect(service.log.lines).toContainEqual(expect.objectContaining({ reqId: 'mine', status: 400 }));
   });
-
-  test.each(['', '127.0.0.1:', '[::1]:3000', 'pet-store_1.example', 'a%20b'])(
-    'but Host: %s is served',
-    async (host) => {
-      const text = GOOD.replace('Host: test', `Host: ${host}`);
-      expect((await raw.bytes(text)).status).toBe(200);
-    },
-  );
 });
 
 it('An unknown Expect is served as if it were absent', async () => {

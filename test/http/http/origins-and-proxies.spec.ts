@@ -94,7 +94,7 @@ describe('The address of the service', () => {
   };
 
   it.each([
-    ['Shop.Example:8080', 'http://shop.example:8080'],
+    ['Pet-Store_1.Example:8080', 'http://pet-store_1.example:8080'],
     ['[::1]:3000', 'http://[::1]:3000'],
     // A port may be empty (RFC 3986, section 3.2.3).
     ['shop.example:', 'http://shop.example'],
