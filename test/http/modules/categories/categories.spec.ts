@@ -4,17 +4,7 @@ import { useStore } from '../../../support/use-service';
 
 const { caller, arrange } = useStore();
 
-it.concurrent.each([
-  ['a category', { name: 'Dogs' }],
-  ['a name that is there', { name: 'Dogs' }],
-  ['an empty description', { name: 'Dogs', description: '' }],
-  ['the longest texts', { name: '🐕'.repeat(200), description: '🐕'.repeat(2_000) }],
-])('201: %s, with an id', async (_what, fields) => {
-  const { status, body } = await caller.post<Category>('/categories', fields);
-  expect([status, body]).toEqual([201, { ...fields, id: expect.any(Number) as number }]);
-});
-
-it.concurrent.each([{ name: 'Cats', description: 'Aloof.' }, { name: 'Cats' }])(
+it.concurrent.each([{ name: 'Cats', description: '' }, { name: 'Cats' }])(
   '200: PUT of a category with a description, %j, leaves nothing of it but the id',
   async (fields) => {
     const created = await caller.post<Category>('/categories', { name: 'Dogs', description: 'Loyal.' });

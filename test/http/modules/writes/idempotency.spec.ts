@@ -43,14 +43,6 @@ describe('the same Idempotency-Key and body', () => {
     expect(await events()).toBe(after);
   });
 
-  it('returns the original response, even after the resource has gone', async () => {
-    const sender = withNewKey();
-    const first = await sender.post<Category>('/categories', { name: 'Short-lived' });
-    await caller.delete(`/categories/${first.body.id}`);
-    const again = await sender.post<Category>('/categories', { name: 'Short-lived' });
-    expect(again).toMatchObject({ status: 201, text: first.text });
-  });
-
   it.each(['/categories', '/store/inventory/1/adjustments', '/webhooks/1/test'])(
     'POST %s: comes before the conditions of a request, which the first one has made untrue',
     async (path) => {
