@@ -57,9 +57,6 @@ export function petstore(args: string[], environment?: Environment, options?: Ru
 
 /** The outcome of a command that prints one line on standard error, which matches `line`, and nothing on standard output. */
 export function complaint(code: 1 | 2, line: RegExp): Outcome {
-  return { code, stdout: '', stderr: expect.stringMatching(oneLine(line)) as string };
-}
-
-function oneLine({ source }: RegExp): RegExp {
-  return new RegExp(`^petstore: (?=[^\\n]*(?:${source}))[^\\n]+\\n$`);
+  const oneLine = new RegExp(`^petstore: (?=[^\\n]*(?:${line.source}))[^\\n]+\\n$`);
+  return { code, stdout: '', stderr: expect.stringMatching(oneLine) as string };
 }

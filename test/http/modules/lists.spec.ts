@@ -141,14 +141,6 @@ describe('a list', () => {
     }
   }
 
-  /** Creates 100 categories whose descriptions have 2,000 of this character, which do not fit on one page. */
-  async function fillWithLong(character: string): Promise<void> {
-    await service.database.pool.query(
-      `INSERT INTO categories (name, description) SELECT 'n' || n, repeat($1, 2000) FROM generate_series(100, 199) AS n`,
-      [character],
-    );
-  }
-
   describe('Link', () => {
     test.each([
       ['characters reserved in URLs', 'a?b&c=d#e +%', 'name=a?b%26c%3Dd%23e+%2B%25'],
@@ -217,7 +209,10 @@ describe('a list', () => {
     ['characters that JSON escapes', '/categories?', '\u0001'],
     ['quotation marks, by name', '/categories?name=n&', '"'],
   ])('ends a page of %s before 256 KiB, and continues in Link', async (_what, list, text) => {
-    await fillWithLong(text);
+    await service.database.pool.query(
+      `INSERT INTO categories (name, description) SELECT 'n' || n, repeat($1, 2000) FROM generate_series(100, 199) AS n`,
+      [text],
+    );
     const pages = await pagesFrom(`${list}limit=100`);
     expect(pages.flat()).toEqual(Array.from({ length: 100 }, (_, index) => `n${index + 100}`));
     expect(pages.length).toBeGreaterThan(1);

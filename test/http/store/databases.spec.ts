@@ -15,11 +15,6 @@ Object.assign(failureSettings, { programName: 'petstore', explain });
 const server = process.env.TEST_POSTGRES_URL!;
 const database = useDatabases();
 
-/** The reason why the service does not start with this database, or `nothing`. */
-async function complaint(url: string): Promise<string> {
-  return migrateToNewest(url, () => undefined).then(() => 'nothing', describeFailure);
-}
-
 const OF_ITS_OWN = 'and the service needs a schema of its own.';
 
 it.each<[what: string, sql: string, line: string, encoding?: string]>([
@@ -44,7 +39,8 @@ it.each<[what: string, sql: string, line: string, encoding?: string]>([
 ])('a database with %s is refused in one line', async (_what, sql, line, encoding = '') => {
   const { url, pool } = await database('template0', `LOCALE 'C' ${encoding}`);
   await pool.query(sql);
-  expect(await complaint(url)).toBe(`petstore: The database cannot be used: ${line}\n`);
+  const refused = migrateToNewest(url, () => undefined).then(() => 'nothing', describeFailure);
+  expect(await refused).toBe(`petstore: The database cannot be used: ${line}\n`);
 });
 
 it('every migration of the folder is one of the service', () => {
@@ -110,14 +106,6 @@ async function olderStore(): Promise<TestDatabase> {
   return older;
 }
 
-/** Makes the database sort without regard to case, as if the data had been moved to a system that sorts otherwise. */
-async function changeCollation({ url }: TestDatabase): Promise<void> {
-  const name = new URL(url).pathname.slice(1);
-  await query(url, `UPDATE pg_database SET datlocprovider = 'i', datlocale = 'en-US' WHERE datname = $1`, [
-    name,
-  ]);
-}
-
 /** Runs work on a service over the database. */
 async function withService<Result>(
   store: TestDatabase,
@@ -148,7 +136,9 @@ it('A store whose collation has changed finds every key, client and repeated req
     const issued = (await Promise.all(names.map(() => service.issueKey()))).map(({ key }) => key);
     return [issued, await repeated(service, issued)] as const;
   });
-  await changeCollation(store);
+  // From now on, the database sorts without regard to case, as if the data had been moved to a system that sorts otherwise.
+  const otherwise = `UPDATE pg_database SET datlocprovider = 'i', datlocale = 'en-US' WHERE datname = current_database()`;
+  await query(store.url, otherwise);
   await withService(store, async (service) => {
     const remedy =
       /^The database was made with version 1 of its collation, and .* REINDEX DATABASE test_\w+; ALTER DATABASE /;

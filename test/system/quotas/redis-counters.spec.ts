@@ -313,12 +313,6 @@ describe('In a cluster', () => {
     }
   }
 
-  /** The node that holds a key. */
-  async function holderOf(key: string): Promise<RedisServer> {
-    const slot = Number(await nodes[0]!.call('CLUSTER', 'KEYSLOT', key));
-    return nodes[Math.floor((slot * NODES) / SLOTS)]!;
-  }
-
   /** The ids of a node's connections. */
   async function connectionsOf(node: RedisServer): Promise<string[]> {
     const list = await node.call('CLIENT', 'LIST');
@@ -332,7 +326,8 @@ describe('In a cluster', () => {
   async function aClientOf(node: RedisServer): Promise<LimitSubject> {
     for (;;) {
       const client = aClient({ perMinute: LIMIT, perDay: 1_000 });
-      if ((await holderOf(`petstore:{${client.tracker}}:counts`)) === node) return client;
+      const slot = Number(await node.call('CLUSTER', 'KEYSLOT', `petstore:{${client.tracker}}:counts`));
+      if (nodes[Math.floor((slot * NODES) / SLOTS)] === node) return client;
     }
   }
 

@@ -36,13 +36,6 @@ async function aDayPasses(): Promise<void> {
   await service.database.pool.query(`UPDATE events SET time = time - interval '1 day'`);
 }
 
-/** Loses the event before the newest one. This can happen because transactions do not commit in the order of positions. */
-async function loseTheOneBefore(): Promise<void> {
-  await service.database.pool.query(
-    `DELETE FROM events WHERE position = (SELECT position FROM events ORDER BY position DESC OFFSET 1 LIMIT 1)`,
-  );
-}
-
 /** Loses the newest events and their positions. */
 async function lose(count: number): Promise<void> {
   const { pool } = service.database;
@@ -88,7 +81,10 @@ describe('A follower who has read events that were lost', () => {
     await rename('Lost');
     await rename('Read');
     const { target } = await upToDate();
-    await loseTheOneBefore();
+    // The event before the newest one can be lost alone, because transactions do not commit in the order of positions.
+    await service.database.pool.query(
+      `DELETE FROM events WHERE position = (SELECT position FROM events ORDER BY position DESC OFFSET 1 LIMIT 1)`,
+    );
     const again = new Follower(await expectLost(target));
     expect(names(await again.read(caller))).toEqual(['Read']);
   });

@@ -17,7 +17,6 @@ const services = useInstances({}, {});
 const first = services[0]!;
 let key: string;
 const receivers: Receiver[] = [];
-const callers = () => services.map((service) => service.callerWith(key));
 let caller: ApiCaller;
 
 beforeAll(async () => {
@@ -85,7 +84,7 @@ describe('Until its first success a webhook', () => {
     const { receiver, answerAll } = await holdingReceiver();
     const path = await register(receiver);
     await change(5);
-    await Promise.all(callers().map((one) => one.post(`${path}/test`)));
+    await Promise.all(services.map((one) => one.callerWith(key).post(`${path}/test`)));
     await until(() => receiver.received.length === 1);
     expect(await leasedNext(path, 7)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
