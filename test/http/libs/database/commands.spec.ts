@@ -26,6 +26,11 @@ async function failNext(petId: number, count: number, code = 'P0001'): Promise<v
     CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON orders FOR EACH ROW WHEN (NEW.pet_id = ${petId}) EXECUTE FUNCTION fail()`);
 }
 
+async function attemptsMade(): Promise<number> {
+  const { rows } = await service.database.pool.query('SELECT last_value::int AS made FROM attempts');
+  return (rows[0] as { made: number }).made;
+}
+
 it('commands that share a transaction do not fail with one that the database rejects', async () => {
   const pets = await Promise.all(Array.from({ length: 6 }, () => arrange.pet(aPet(), 5)));
   const [broken, ...sound] = pets.map(({ id }) => id);
@@ -39,10 +44,7 @@ it('commands that share a transaction do not fail with one that the database rej
   }
   expect(await inventory(broken!)).toMatchObject({ quantity: 5 });
   // The database refused the batch of six, the half with the broken pet, the half of that half, and the order alone.
-  const { rows } = await service.database.pool.query<{ count: string }>(
-    `SELECT last_value AS count FROM attempts`,
-  );
-  expect(Number(rows[0]!.count)).toBe(4);
+  expect(await attemptsMade()).toBe(4);
 });
 
 describe('commands of a batch that need different locks of one category', () => {
@@ -195,10 +197,7 @@ describe('an order whose transaction conflicts with another one', () => {
     const answer = await caller.post('/store/orders', { petId });
     expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
     // All attempts were refused.
-    const { rows } = await service.database.pool.query<{ made: string }>(
-      'SELECT last_value AS made FROM attempts',
-    );
-    expect(Number(rows[0]!.made)).toBe(attempts);
+    expect(await attemptsMade()).toBe(attempts);
     expect(await inventory(petId)).toMatchObject({ quantity: 5 });
   });
 });

@@ -23,14 +23,9 @@ async function added(work: () => Promise<unknown>): Promise<Omit<RecordedEntry, 
     .map(({ id: _id, ...entry }) => entry);
 }
 
-interface Key {
-  client: string;
-  clientId: number;
-  keyId: number;
-  key: string;
-}
+type Key = Awaited<ReturnType<typeof aKey>>;
 
-async function aKey(): Promise<Key> {
+async function aKey() {
   const { client, keyId, key } = await service.issueKey({ plan: 'free' });
   return { client, clientId: (await clients().get(client)).id, keyId, key };
 }

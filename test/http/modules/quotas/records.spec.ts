@@ -1,3 +1,4 @@
+import { DAY_MS } from '#libs/clock';
 import { ClientsService } from '../../../../src/modules/auth';
 import { Authenticator } from '../../../../src/modules/auth/authenticator';
 import { DeprecatedCalls } from '../../../../src/modules/deprecations/deprecated-calls';
@@ -150,8 +151,6 @@ describe('A service that fails or starts again', () => {
     service = await startService({ database });
   });
 
-  const DAY = 24 * 60 * MINUTE;
-
   /** Stops the service and starts another one over the same database at the same time of day. */
   async function restart(): Promise<void> {
     const now = service.clock.now();
@@ -219,7 +218,7 @@ describe('A service that fails or starts again', () => {
     expect(await statuses(dayLater!, 1)).toEqual([429]);
     expect(await statuses(free!, 1)).toEqual([200]);
     expect((await getRateLimit(free!)).ban).toMatchObject({ banned: false, nextBanSeconds: 600 });
-    service.clock.advance(DAY);
+    service.clock.advance(DAY_MS);
     expect(limitsIn(await dayLater!.get(COUNTED)).remaining).toBe(9);
   });
 
@@ -228,7 +227,7 @@ describe('A service that fails or starts again', () => {
     ['even if its day is over', 200],
   ])('a restart keeps what was refunded of the minute, %s', async (_what, pause) => {
     const { key } = await service.issueKey({ perMinute: 2, perDay: 1_000 });
-    service.clock.set(Math.ceil(service.clock.now() / DAY) * DAY - 100);
+    service.clock.set(Math.ceil(service.clock.now() / DAY_MS) * DAY_MS - 100);
     const caller = service.callerWith(key);
     const other = await service.caller();
     const { id } = await new Arrange(other).pet();

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Delivery } from '#libs/client';
+import { DAY_MS } from '#libs/clock';
 import { WebhookAdministrationService } from '../../../../src/modules/webhooks/webhook-administration.service';
 import { isSignedBy, Receiver } from '../../../support/receiver';
 import { eventually, until } from '../../../support/eventually';
@@ -15,10 +16,6 @@ import { useStore } from '../../../support/use-service';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 import { systemLookup } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 describe('deliveries', () => {
   const { service, caller, arrange } = useStore();
@@ -132,9 +129,7 @@ describe('deliveries', () => {
   });
 
   it('410 disables the webhook, with the reason', async () => {
-    const webhook = await register();
-    receiver.answers(410);
-    await caller.post(`${webhook.path}/test`);
+    const webhook = await answered(410);
     const disabled = { enabled: false, disabledReason: 'The receiver responded 410 Gone.' };
     await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
 
@@ -183,12 +178,12 @@ describe('deliveries', () => {
   it('a webhook whose deliveries have all failed for five days is disabled, with the reason; a success restarts them', async () => {
     const [webhook, lucky] = [await answered(500), await answered(204)];
     receiver.answers(500);
-    service.clock.advance(4 * DAY);
+    service.clock.advance(4 * DAY_MS);
     await attempted(webhook.path, 2);
     expect((await caller.get(webhook.path)).body).toMatchObject({ enabled: true });
     await caller.post(`${lucky.path}/test`);
     await attempted(lucky.path, 1);
-    service.clock.advance(DAY);
+    service.clock.advance(DAY_MS);
 
     const disabled = { enabled: false, disabledReason: 'All deliveries failed for five days.' };
     await eventually(async () => expect((await caller.get(webhook.path)).body).toMatchObject(disabled));
@@ -202,7 +197,7 @@ describe('deliveries', () => {
     const { secret: next } = body as { secret: string };
     await caller.post(`${webhook.path}/test`);
     await until(async () => (await deliveries(webhook.path, '?status=delivered')).length === 1);
-    service.clock.advance(DAY);
+    service.clock.advance(DAY_MS);
     await caller.post(`${webhook.path}/test`);
     await until(() => receiver.received.length === 2);
 

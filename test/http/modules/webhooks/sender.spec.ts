@@ -4,6 +4,7 @@ import net, { type Server, type Socket, createServer, isIP } from 'node:net';
 import { AddressPolicy } from '../../../../src/modules/webhooks/delivery/address-policy';
 import { type FindAddresses, allowedAddresses } from '../../../../src/modules/webhooks/delivery/name-lookup';
 import { Sender } from '../../../../src/modules/webhooks/delivery/sender';
+import { beforeTests } from '../../../support/before-tests';
 import { until } from '../../../support/eventually';
 import { listen } from '../../../support/ports';
 import { SpawnedProcess } from '../../../support/spawned-process';
@@ -41,11 +42,7 @@ async function rawReceiver(serve: (socket: Socket) => void): Promise<{ url: stri
 }
 
 describe('forbidden addresses', () => {
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-  });
-  afterAll(() => receiver.stop());
+  const receiver = beforeTests(Receiver.start, (one) => one.stop());
 
   it('a name is resolved and checked at each attempt (DNS rebinding)', async () => {
     let asked = 0;

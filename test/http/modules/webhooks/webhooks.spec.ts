@@ -1,5 +1,5 @@
 import type { Webhook, WebhookWithSecret } from '#libs/client';
-import { type ApiCaller, type ErrorBody, nextOf } from '../../../support/api-caller';
+import { type ApiCaller, type ErrorBody, pagesOf } from '../../../support/api-caller';
 import { CLIENT_DEPENDENTS, ClientsService } from '../../../../src/modules/auth';
 import { until } from '../../../support/eventually';
 import { startService } from '../../../support/service';
@@ -104,11 +104,8 @@ describe('POST /webhooks', () => {
 
     await caller.delete(`/webhooks/${list.body[0]!.id}`);
     expect((await caller.post('/webhooks', { url: URL })).status).toBe(201);
-    const keyed = caller.with({ 'Idempotency-Key': 'eleventh' });
-    const refused = await keyed.post<ErrorBody>('/webhooks', { url: URL });
+    const refused = await caller.post<ErrorBody>('/webhooks', { url: URL });
     expect(refused.body.code).toBe('too_many_webhooks');
-    await caller.delete(`/webhooks/${list.body[1]!.id}`);
-    expect((await keyed.post('/webhooks', { url: URL })).status).toBe(409);
   });
 });
 
@@ -134,13 +131,10 @@ it('end with their client, also one that is created meanwhile', async () => {
 it('A list has the client’s own webhooks page by page, without secrets', async () => {
   const [first, second, third] = [await created(), await created(), await created()];
   await (await store.caller()).post('/webhooks', { url: URL });
-  const page = await caller.get<Webhook[]>('/webhooks?limit=2');
-  const rest = await caller.get<Webhook[]>(nextOf(page)!);
-  expect([page.body, rest.body].map((webhooks) => webhooks.map(({ id }) => id))).toEqual([
-    [first.id, second.id],
-    [third.id],
-  ]);
-  expect(page.text + rest.text).not.toContain('whsec_');
+  const pages = await pagesOf<Webhook>(caller, '/webhooks?limit=2');
+  const ids = pages.map((webhooks) => webhooks.map(({ id }) => id));
+  expect(ids).toEqual([[first.id, second.id], [third.id]]);
+  expect(JSON.stringify(pages)).not.toContain('whsec_');
 });
 
 // every-operation.spec.ts tests that PATCH changes nothing that its body does not name.
@@ -202,11 +196,9 @@ it('Deliveries are listed newest first, page by page, and by status; none is one
   await caller.patch(`/webhooks/${id}`, { enabled: false });
   const path = `/webhooks/${id}/deliveries`;
   const all = (await caller.get<{ id: number }[]>(path)).body.map((delivery) => delivery.id);
-  const page = await caller.get<{ id: number }[]>(`${path}?limit=2&status=pending`);
-  const rest = await caller.get<{ id: number }[]>(nextOf(page)!);
+  const pages = await pagesOf<{ id: number }>(caller, `${path}?limit=2&status=pending`);
   expect(all).toEqual([...all].sort((one, other) => other - one));
-  expect([...page.body, ...rest.body].map((delivery) => delivery.id)).toEqual(all);
-  expect(rest.headers.get('link')).toBeNull();
+  expect(pages.map((page) => page.map(({ id }) => id))).toEqual([all.slice(0, 2), all.slice(2)]);
   expect((await caller.get(`${path}?status=failed`)).body).toEqual([]);
   const { id: other } = await created();
   const refused = await caller.post<ErrorBody>(`/webhooks/${other}/deliveries/${all[0]}/retry`);

@@ -6,9 +6,7 @@ import type { QuotaRecords } from '../../../../src/modules/quotas/counters/quota
 import { anonymousClient } from '../../../../src/modules/quotas/request-limiter';
 import type { LimitSubject } from '../../../../src/modules/quotas/counters/quota-counters';
 import type { ClientKey } from '../../../../src/modules/auth';
-import { aKey, NEVER_BANNED } from '../../../support/limits';
-
-const MINUTE = 60_000;
+import { aKey, MINUTE, NEVER_BANNED } from '../../../support/limits';
 
 /** Stands in for the records in the database, whose tests use HTTP. It keeps the saved windows of each client. */
 class Records {
