@@ -79,6 +79,10 @@ export function applyReadConditions(
   return isNotModified;
 }
 
+export function hasConditions({ headers }: FastifyRequest): boolean {
+  return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
+}
+
 /**
  * Checks `If-Match` and `If-None-Match` of a change. Call this function while the row is locked, so that the resource
  * cannot change after the check.
@@ -87,17 +91,13 @@ export function applyReadConditions(
  */
 export function assertConditions(request: FastifyRequest, resource: object | null): void {
   const { headers, server, routeOptions } = request;
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  if (ifMatch === undefined && ifNoneMatch === undefined) {
-    return;
-  }
   const tag = resource && entityTag(JSON.stringify(resource));
   assertIfMatch(headers, tag);
   // `If-None-Match: *` matches a path without an ETag only if a GET finds something there.
   const exists = resource !== null || server.hasRoute({ method: 'GET', url: routeOptions.url! });
   if (exists && matchesIfNoneMatch(headers, tag)) {
     throw new PreconditionFailedError(
-      trimmed(ifNoneMatch!) === '*'
+      trimmed(headers['if-none-match']!) === '*'
         ? 'The resource exists, and If-None-Match: * allows a change only if the resource does not exist.'
         : 'The resource was not changed, because its ETag is in If-None-Match.',
     );

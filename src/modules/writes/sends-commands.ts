@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Command, CommandSource, State } from '#libs/database';
-import { ChecksConditions, Documented, EachOperation, assertConditions } from '#libs/http';
+import { ChecksConditions, Documented, EachOperation, assertConditions, hasConditions } from '#libs/http';
 import { apiKeyOf } from '../auth';
 import { IdempotencyInterceptor } from './idempotency.interceptor';
 import { IdempotencyInProgressError, IdempotencyKeyReusedError } from './idempotent-request';
@@ -69,6 +69,9 @@ function underConditions<Result>(command: Command<Result>, request: FastifyReque
   const hasTag = request.routeOptions.config.checksConditions === true;
   if (hasTag && command.resource === undefined) {
     throw new Error('The command does not declare its resource, so it would ignore If-Match.');
+  }
+  if (!hasConditions(request)) {
+    return command;
   }
   const decide = (state: State): Result => {
     const resource = command.resource?.(state) ?? null;
