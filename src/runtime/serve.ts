@@ -106,7 +106,10 @@ export async function serve(given: ServeContext): Promise<void> {
   }
 }
 
-/** Stops what was started last first. If stops fail, the others still run, and the error of the last one is thrown. */
+/**
+ * Runs all stops, in the reverse order of the starts. If a stop fails, the remaining stops still run. If several fail, only
+ * the error of the stop that ran last is thrown.
+ */
 async function stopAll(stops: readonly Stop[], delayMs: number): Promise<void> {
   const errors: unknown[] = [];
   for (const stop of stops.toReversed()) {

@@ -94,9 +94,9 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of a running instance on this machine or, if there is none, the address of HOST and PORT.
- * Commands send their API key to the returned address. So an instance on another machine or one that has ended does not
- * count, because its address may belong to another server here.
+ * Returns the address of a running instance on this machine. If no instance runs here, returns the address of HOST and PORT.
+ * Instances on other machines and instances that have ended are left out: on this machine, their address may belong to a
+ * foreign server, which would get the API key that commands send to the returned address.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

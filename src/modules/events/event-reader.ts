@@ -140,7 +140,10 @@ const BEFORE_LOSS = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 AN
 const NEWEST = `SELECT ${STORED_EVENT} FROM events
     WHERE position > $1::bigint - ${MAX_SEARCHED} AND position <= $1 AND ${matching(2, 3)} ORDER BY position DESC LIMIT $4`;
 
-/** Finds the position of the last event. `$1` is the end of the feed. */
+/**
+ * Finds the position of the last event before the end of the feed (`$1`). The end can be a later position than that of the
+ * last event, because positions without an event occur.
+ */
 const LAST = `SELECT ${FEED_POSITION} FROM events WHERE position <= $1 ORDER BY position DESC LIMIT 1`;
 
 @Injectable()

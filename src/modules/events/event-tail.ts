@@ -89,7 +89,8 @@ export class EventTail implements OnModuleDestroy {
     for (let more = waiters.length > 0; more;) {
       const page = await this.events.pageAfter(from, {}, MAX_READ, SERVICE_CALLER_ID);
       if (page.isLost) {
-        // Each request then reads from its own position, and finds out whether events up to this position were lost.
+        // Events were lost, for example because an older backup was restored. End all waits, so that each request reads from
+        // its own position, and finds out whether it has to report the loss to its caller.
         waiters.forEach((waiter) => waiter.end());
         return;
       }

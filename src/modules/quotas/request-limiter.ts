@@ -102,8 +102,8 @@ export class RequestLimiter {
         return await this.counters.read(client);
       }
     } catch {
-      // Ignore that the counts could not be refunded or read again, because the counts from the start of the request are good
-      // enough for the headers.
+      // Ignore the error, because a response whose work is done must not fail for its headers. The headers then have the counts
+      // from the start of the request. If a refund failed, the caller has lost one request of the limits.
     }
     return decision;
   }

@@ -131,7 +131,8 @@ export class State {
   ) {}
 
   /**
-   * Adds a loaded row or the loaded value of a lookup.
+   * Adds what was read from the database to this state: a row of a table, or the result of a `Lookup` for a key.
+   * @param collection the entity of the row, or the `Lookup`
    * @param lock the lock that the transaction holds on the row
    */
   addLoaded(collection: object, key: unknown, stored: unknown, lock?: RowLock): Cell {

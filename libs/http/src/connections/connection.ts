@@ -14,7 +14,7 @@
 // - Node closes the connection after a response whose `_last` is true.
 // - A response whose `shouldKeepAlive` is false has the header `Connection: close`, and Node closes the connection after it.
 // - If a server has `httpAllowHalfOpen`, Node keeps a connection whose caller has closed only its sending side.
-// - Node checks `upgrade` of a request as soon as the header section is parsed, so `upgrade` must be reset before.
+// - Node looks at `upgrade` of a request right after it has called `onIncoming`, so our `onIncoming` sets `upgrade` to false.
 // - When a socket emits `close`, Node frees the socket's parser.
 // - `close` of `net.Server` stops listening, but does not close the idle connections of an HTTP server.
 // The tests `connections.spec.ts`, `malformed-http.spec.ts` and `memory.spec.ts` passed with Node 20.20, 22.23 and 24.22. Run

@@ -31,13 +31,16 @@ import { type ParserError, answerMalformed, failBody } from './malformed-request
 /** If this many requests of a connection wait for earlier responses, the server stops reading from the connection. */
 const MAX_WAITING = 16;
 /**
- * If this many requests of a connection wait, further requests may wait as well, but only MAX_MORE_IN_SECOND of them in a
- * second on all connections together. Beyond this maximum, the connection ignores further requests. After the responses to
- * the waiting requests, the server sends a last response with status 400 and closes the connection. These limits are needed
- * in addition to MAX_WAITING, because Node parses all bytes of one read (here called a packet) at once. A packet of 64 KB can
- * have 3,500 requests, and a thousand such packets would keep the process busy for 20 seconds.
+ * Number of requests of one connection that may always wait. More than MAX_WAITING requests wait if they arrive in one read
+ * (here called a packet), because Node parses all bytes of a packet at once.
  */
 const MAX_WAITING_OF_PACKET = 128;
+/**
+ * Number of requests that may wait in addition to the MAX_WAITING_OF_PACKET of their connection, in one second and on all
+ * connections together. If more such requests arrive, their connection ignores its further requests. After the responses to
+ * its waiting requests, the server sends a last response with status 400 and closes the connection. Without this limit, a
+ * thousand packets of 64 KB, which can have 3,500 requests each, would keep the process busy for 20 seconds.
+ */
 const MAX_MORE_IN_SECOND = 8_000;
 /**
  * Maximum of the estimated bytes of memory that all requests and unread responses take together. The requests and
@@ -207,8 +210,8 @@ export class Connections {
   }
 
   /**
-   * Counts a request for which MAX_WAITING_OF_PACKET other requests of its connection wait. Returns false if more than
-   * MAX_MORE_IN_SECOND such requests have arrived in this second, on all connections together.
+   * Counts a request that has arrived while MAX_WAITING_OF_PACKET requests of its connection were already waiting. Returns
+   * false if more than MAX_MORE_IN_SECOND such requests have arrived in this second, on all connections together.
    */
   private mayMoreWait(): boolean {
     const second = Math.floor(performance.now() / 1_000);

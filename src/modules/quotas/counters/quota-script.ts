@@ -16,9 +16,9 @@ import type { LimitSubject } from './quota-counters';
 /**
  * Lua script with the rules of limits.ts, bans.ts and decision.ts, which Redis runs atomically. Returns a `ScriptResult` as
  * JSON, or nothing if the counts have to be read from the database first. A function of the script has the name of the
- * function in TypeScript with the same rule, for example `count_refusal` for `countRefusal`. Comments name the functions
- * whose rules the script has in place, because each function of the script costs time. A change of a rule must change
- * both. test/system/quotas/redis-counters.spec.ts applies random histories of requests in memory and in Redis, and
+ * function in TypeScript with the same rule, for example `count_refusal` for `countRefusal`. Some rules that are functions in
+ * TypeScript are inlined in the script, because each function of the script costs time. A comment there names the function
+ * in TypeScript. Who changes a rule must change both. test/system/quotas/redis-counters.spec.ts applies random histories of requests in memory and in Redis, and
  * fails if a decision differs.
  */
 export const QUOTA_SCRIPT = `

@@ -68,7 +68,7 @@ export function applyStep(state: QuotaState, step: Step): Decision {
     : decisionOf(state, { outcome: 'limited', exhausted: exhausted.name });
 }
 
-/** What a step did. The fields are those of `Decision`. */
+/** The result of one step (`Step`: to count, to read or to refund a request), without the counts after the step. */
 type StepResult = Pick<Decision, 'outcome'> &
   Partial<Pick<Decision, 'exhausted' | 'isNewlyBanned' | 'takenAt'>>;
 

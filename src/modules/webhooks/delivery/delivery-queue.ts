@@ -72,8 +72,8 @@ interface Turn {
 interface Leased {
   leased: readonly LeasedDelivery[];
   /**
-   * True if another call may lease more deliveries. If many webhooks have due deliveries, one call leases only a few
-   * deliveries of each webhook.
+   * True if webhooks may have more due deliveries, so that the caller should call again at once. If many webhooks have due
+   * deliveries, one call leases only a few deliveries of each webhook.
    */
   hasMore: boolean;
 }

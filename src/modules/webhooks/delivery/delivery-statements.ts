@@ -144,12 +144,12 @@ export const END_EXPIRED = `UPDATE webhook_deliveries SET leased_until = NULL WH
  * - `receiver` locks the webhooks of the outcomes.
  * - `finished` records the outcomes in the deliveries, with the time of the next attempt (delays in `$3`), and ends the
  *   leases.
- * - `found` joins the outcomes of each webhook. The last UPDATE records these in the webhook, unless the webhook has got
- *   another URL meanwhile or nothing would change.
+ * - `found` has one row for each webhook, which sums up the outcomes of the webhook's deliveries. The last UPDATE writes this
+ *   row into the webhook, unless the webhook has got another URL meanwhile or nothing would change.
  *
- * PostgreSQL must look up the rows by primary key, because a scan of another index could read all pending deliveries.
- * Therefore the statement compares ids with arrays (`ANY(ARRAY(…))`), and has no condition with which PostgreSQL could
- * use a partial index, such as `status = 'pending'`.
+ * PostgreSQL must look up the deliveries by primary key, because a scan of another index could read all pending deliveries.
+ * Two rules for this statement ensure it: the statement compares ids with arrays (`ANY(ARRAY(…))`), and it has no condition
+ * for which PostgreSQL could choose a partial index, such as `status = 'pending'`.
  */
 export const RECORD = `WITH outcome AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1) AS outcome (id bigint, lease timestamptz,
         webhook bigint, url text, answer int, error text, pause float, quick boolean)
