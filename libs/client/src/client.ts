@@ -100,9 +100,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
       // Use a signal of the call's own, because each request leaves a listener on its signal until the next garbage
       // collection. If all calls of a program left their listeners on one signal, Node would warn of a leak.
       const own = new AbortController();
-      const abort = () => own.abort(signal?.reason);
-      signal?.addEventListener('abort', abort);
-      if (signal?.aborted) abort();
+      const stopFollowing = signal && abortWith(signal, own);
       const init = {
         params: { path: values, query, header: { ...header, 'Idempotency-Key': idempotencyKey } },
         body,
@@ -119,7 +117,7 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
             ? new PetStoreError({ operation, idempotencyKey, response: received, cause })
             : cause;
         })
-        .finally(() => signal?.removeEventListener('abort', abort));
+        .finally(stopFollowing);
       if (!response.ok || !isOfKind(data, success)) {
         throw new PetStoreError({ operation, idempotencyKey, response, body: error });
       }
@@ -132,6 +130,30 @@ export function createPetStoreClient({ baseUrl, apiKey, ...retryOptions }: PetSt
   const store = Object.fromEntries(calls) as unknown as PetStoreClient;
   const followEvents = (input: Input<'listEvents'> = {}) => followFeed(store.listEvents, retryOptions, input);
   return { ...store, followEvents };
+}
+
+const callsOfSignals = new WeakMap<AbortSignal, Set<AbortController>>();
+
+/**
+ * Aborts a call when the signal is aborted. All calls with the same signal share one listener, because Node warns of a leak
+ * if a signal has eleven listeners.
+ * @returns a function to call at the end of the call
+ */
+function abortWith(signal: AbortSignal, call: AbortController): () => void {
+  const calls = callsOfSignals.get(signal) ?? new Set();
+  callsOfSignals.set(signal, calls.add(call));
+  // Adding the same function again has no effect.
+  signal.addEventListener('abort', abortCalls);
+  if (signal.aborted) call.abort(signal.reason);
+  return () => {
+    calls.delete(call);
+    if (calls.size === 0) signal.removeEventListener('abort', abortCalls);
+  };
+}
+
+function abortCalls({ target }: Event): void {
+  const signal = target as AbortSignal;
+  callsOfSignals.get(signal)?.forEach((call) => call.abort(signal.reason));
 }
 
 /**

@@ -305,6 +305,17 @@ describe('An abort', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('ends all calls with the signal, which share one listener, because Node warns of a leak at the eleventh', async () => {
+    const controller = new AbortController();
+    const { sdk } = scriptedSdk(Array.from({ length: 11 }, () => silent));
+    const { signal } = controller;
+    const calls = Array.from({ length: 11 }, () => failureOf(sdk.listPets({ signal })));
+    expect(getEventListeners(signal, 'abort').length).toBe(1);
+    controller.abort(reason);
+    expect(await Promise.all(calls)).toEqual(Array(11).fill(reason));
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('ends a wait immediately', async () => {
     const controller = new AbortController();
     const fetch = () => {
