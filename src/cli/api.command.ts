@@ -7,8 +7,11 @@ import { RunningService, URL_OPTION, keyInEnvironment, serviceUnreachable } from
 type Field = [name: string, text: string];
 
 /**
- * Returns a parser for an option that may be repeated.
- * @param pattern a regular expression: its first group matches the name of a field, its second group the value
+ * Returns a parser for the value of an option that may be repeated. The parser adds the field in the value to the
+ * fields of the earlier values.
+ * @param pattern a regular expression whose first group matches the name of a field, and whose second group matches the
+ * value
+ * @param form describes a valid value in the error
  */
 function fieldsAs(pattern: RegExp, form: string) {
   return (given: string, before: Field[] = []): Field[] => {

@@ -44,8 +44,8 @@ export class ServeCommand extends BaseCommand {
   }
 
   /**
-   * Never called, because the program starts the service without this method. The command exists so that the help lists
-   * it.
+   * Refuses `serve` with arguments. For `serve` without arguments, `bin/petstore.js` starts the service and does not
+   * run this command. The command exists so that the help lists `serve`.
    */
   protected execute(): Promise<never> {
     return Promise.reject(new UsageError('serve takes no arguments.'));

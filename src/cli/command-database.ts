@@ -12,10 +12,10 @@ import { type OpenDatabase, openDatabase } from '../store/open-database';
 const opened: Promise<OpenDatabase>[] = [];
 
 /**
- * Opens the database of a command. Most commands use `CommandDatabase`, which calls this function, and then runs missing
- * migrations or refuses a database that lacks some. `db migrate`, `db status` and `db copy` call this function themselves,
- * because they work with databases that lack migrations. The command `status` does not call this function, because
- * `status` must not start an embedded server.
+ * Opens the database for a command, whether or not the database lacks migrations. Commands that use the tables of the
+ * features call `CommandDatabase.open` instead, which calls this function and then checks the migrations. `db migrate`,
+ * `db status` and `db copy` call this function directly, because these commands work with a database that lacks
+ * migrations. The command `status` does not call this function, because `status` must not start an embedded server.
  */
 export function openCommandDatabase(
   settings: Parameters<typeof openDatabase>[0] = readSettings(process.env),
@@ -30,7 +30,10 @@ export async function closeCommandDatabases(): Promise<void> {
   await Promise.all(opened.splice(0).map(async (opening) => (await opening.catch(() => undefined))?.stop()));
 }
 
-/** Connects the data source that Nest injects, for all commands that read and write rows of the features. */
+/**
+ * Opens the database for commands that use the tables of the features. Connects the data source that Nest injects into
+ * the services of the features.
+ */
 @Injectable()
 export class CommandDatabase extends StoreOpener {
   constructor(private readonly dataSource: DataSource) {

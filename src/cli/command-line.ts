@@ -28,9 +28,11 @@ export async function runCommandLine(signals: StopSignals): Promise<void> {
   // Drop warnings that libraries such as ioredis print with `console.warn`, because the warnings would mix with the
   // output of the command.
   Object.assign(console, { warn: () => undefined });
-  // Do not let Node print the error with all fields of the error, because a database error can contain data of rows.
+  // Report an uncaught error here. Node itself would print all fields of the error, and the fields of a database error
+  // can contain data of rows.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
-  // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then has failed.
+  // Node emits `beforeExit` if nothing is left to wait for. A command that has not finished by then never finishes, so
+  // exit with the code of a failure.
   process.once('beforeExit', () => process.exit(1));
   const code = await executeWithEnvironmentFile().then(() => 0, reportFailure);
   await outputIsWritten().then(
@@ -58,8 +60,8 @@ export async function executeCommand(): Promise<void> {
   try {
     await finishUnlessInterrupted(CommandFactory.runApplication(application));
   } finally {
-    // Wait at most CLOSE_MS for the application to close, because an interrupted statement may keep its connection
-    // busy.
+    // Wait at most CLOSE_MS for the application to close. The application waits for busy connections, and an
+    // interrupted statement may keep a connection busy for longer.
     const closed = application.close().catch(() => undefined);
     await Promise.race([closed, pause(CLOSE_MS, undefined, { ref: false })]);
     await closeCommandDatabases();

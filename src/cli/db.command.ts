@@ -32,7 +32,10 @@ import { migrateToNewest, withConnection } from '../store/data-source';
 import { SeedService } from '../store/seed';
 import { openCommandDatabase } from './command-database';
 
-/** Tables that are not copied, because their rows describe only the source: its running instances and its identity. */
+/**
+ * Tables that `db copy` leaves out, because their rows describe only the source of the copy, namely its running
+ * instances and its identity.
+ */
 const NOT_COPIED = ['instances', 'store_identity'];
 const OUTCOME = 'the target was not changed';
 

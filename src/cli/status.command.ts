@@ -55,8 +55,8 @@ function show({ database, instances }: StoreStatus, redis: RedisStatus | null): 
     ...instance,
     lastSeen: new Date(Date.now() - secondsAgo * 1_000),
   }));
-  // Print this sentence only if it is certainly true, because operators wait for the sentence before
-  // they move the data of the service, which no instance may use meanwhile.
+  // Print this sentence only if surely no instance runs. Operators wait for the sentence before they move the data of
+  // the service, and no instance may use the data during the move.
   const none = 'No instance of the service runs.';
   printMany(rows, {}, instances === null ? 'It is unknown whether an instance of the service runs.' : none);
 }
@@ -100,7 +100,8 @@ async function inspectStore(settings: Settings): Promise<StoreStatus> {
     return await withConnection(url, (dataSource) => inspectRunning(running, dataSource));
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    // These error codes mean that the server of the embedded database is not running.
+    // A connection that fails with one of these error codes means that the server of the embedded database is not
+    // running.
     if (embedded !== undefined && (code === 'ENOENT' || code === 'ECONNREFUSED')) {
       return { database: { ...database, state: 'stopped' }, instances: [], problems: [NONE_RUNS] };
     }

@@ -105,7 +105,8 @@ export type Settings = Values<typeof COMMON_VARIABLES>;
 
 /**
  * Injects how many sockets the process may open to other servers, such as the receivers of webhooks. Infinity if the
- * number of file descriptors has no limit. Only one feature may use all of these sockets.
+ * number of file descriptors has no limit. Only one feature may inject this number, because two features that use all
+ * of these sockets would open twice as many.
  */
 export const OUTGOING_SOCKETS = Symbol('OUTGOING_SOCKETS');
 

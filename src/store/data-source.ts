@@ -16,13 +16,16 @@ import { Inventory1797300000000 } from '../migrations/1797300000000-inventory';
 import { WebhookLimit1797400000000 } from '../migrations/1797400000000-webhook-limit';
 import { timeIn, withoutStatementTimeout } from '../settings/database-url';
 
-/** Timeouts in milliseconds: to run a statement, and to get a connection. A request that exceeds one of these gets a 503. */
+/**
+ * Timeouts in milliseconds, for running a statement, and for getting a connection (a free one of the pool or a new
+ * one). A request that exceeds one of these gets a 503.
+ */
 const STATEMENT_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * The connections of a command of the command line. A command waits long for a connection, because a late result is better
- * than a failure.
+ * Options of the connection pool for a command of the command line. A command waits longer for a connection than a
+ * request, because a late result is better than a failure.
  */
 export const COMMAND_POOL = { poolSize: 2, connectTimeoutMs: 20_000 };
 
@@ -39,7 +42,7 @@ export function dataSourceOptions(
   { poolSize, connectTimeoutMs = CONNECT_TIMEOUT_MS }: { poolSize: number; connectTimeoutMs?: number },
 ): DataSourceOptions {
   const statementTimeoutMs = timeIn(url, 'statement_timeout') ?? STATEMENT_TIMEOUT_MS;
-  // Close a connection if the server is silent on it for too long, because a server that hangs cannot enforce its own
+  // Close a connection on which the server has been silent for too long, because a server that hangs cannot enforce its own
   // timeouts.
   const watchSilence = giveUpSilentConnection(statementTimeoutMs + 1_000);
   return {

@@ -82,7 +82,10 @@ export async function instancesOn(dataSource: DataSource): Promise<Instance[]> {
   return instances.filter((instance) => instance.state === 'running' || mayRun(instance));
 }
 
-/** Returns false if the process ran on this machine and does not exist any more. */
+/**
+ * Returns false if the process ran on this machine and does not exist any more. Otherwise returns true, because this
+ * machine cannot know whether a process on another machine has ended.
+ */
 function mayRun({ host, pid }: Instance): boolean {
   try {
     return host !== hostname() || process.kill(pid, 0);
@@ -94,9 +97,9 @@ function mayRun({ host, pid }: Instance): boolean {
 const LOOKUP_MS = 1_000;
 
 /**
- * Returns the address of a running instance on this machine. If no instance runs here, returns the address of HOST and PORT.
- * Instances on other machines and instances that have ended are left out: on this machine, their address may belong to a
- * foreign server, which would get the API key that commands send to the returned address.
+ * Returns the address of a running instance on this machine. If no instance runs here, returns the address of HOST and
+ * PORT. Ignores instances that have ended or that run on another machine, because on this machine their address may
+ * belong to a foreign server, which would get the API key that commands send to the returned address.
  */
 export async function serviceAddress(settings: Settings): Promise<string> {
   const { host, port } = settings;

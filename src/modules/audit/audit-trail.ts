@@ -24,8 +24,8 @@ interface AuditEntry {
 }
 
 /**
- * Returns each changed property with its value before and after, for the details of an audit entry. Undefined if
- * nothing has changed.
+ * Returns each changed property with its value before and after the change, for the details of an audit entry. Returns
+ * undefined if nothing has changed.
  */
 export function beforeAndAfter<Subject extends object>(subject: Subject, values: Partial<Subject>) {
   const changes = Object.entries(values)
@@ -34,7 +34,7 @@ export function beforeAndAfter<Subject extends object>(subject: Subject, values:
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** An entry of the audit log. There are no foreign keys, so an entry survives the deletion of the client. */
+/** An entry of the audit log. The table has no foreign keys, so an entry survives the deletion of its client. */
 @Entity('audit_entries')
 @Check('audit_entries_actor_kind_check', `actor_kind IN ('cli', 'key', 'service')`)
 @Index('audit_entries_by_time', ['at', 'id'])

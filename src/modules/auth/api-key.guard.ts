@@ -20,7 +20,8 @@ export function assertMayCall({
   client,
   routeOptions,
 }: Pick<FastifyRequest, 'routeOptions'> & { client?: Identity }): void {
-  // Only a request for an unknown path has no access rule, because the start fails if a route declares none.
+  // Only a request for an unknown path has no access rule, because the service does not start if a route declares none.
+  // Let this request pass, because its response is an error anyway.
   const { access: rule = 'public' } = routeOptions.config;
   if (rule === 'public') {
     return;

@@ -4,7 +4,7 @@ import type { CallerId } from '#libs/database';
 import type { ApiError } from '#libs/http';
 import type { ApiKey, Scope } from './api-key.entity';
 
-/** The last ban of a key in the database. The ban may have ended. */
+/** The last ban of a key, as stored in the database. The ban may have ended. */
 export interface StoredBan {
   /**
    * Level right after the last ban, from 0 to 5. A higher level makes the next ban longer. The level falls with time:

@@ -25,9 +25,9 @@ const LAST_USE_INTERVAL_MS = 5_000;
 const milliseconds = (time: string) => `floor(extract(epoch FROM ${time}) * 1000)`;
 
 /**
- * Reads keys and their clients by digest. PostgreSQL must find each row by an index. A prepared statement could get a
- * plan for any number of digests, which reads whole tables. Without OFFSET 0, PostgreSQL could join the keys with all
- * clients.
+ * Reads keys and their clients by digest. PostgreSQL must find each row by an index. The statement is therefore not
+ * prepared (`isUnprepared`), because the plan of a prepared statement has to suit any number of digests, and could read
+ * whole tables. Without OFFSET 0, PostgreSQL could read all clients for the join.
  */
 const KEYS_BY_DIGEST = `SELECT k.digest, json_build_object('id', k.id, 'clientId', c.id, 'clientName', c.name, 'name', k.name, 'plan', c.plan,
       'perMinute', c.per_minute, 'perDay', c.per_day, 'scopes', k.scopes, 'last4', k.last4,
@@ -41,8 +41,8 @@ const KEYS_BY_DIGEST = `SELECT k.digest, json_build_object('id', k.id, 'clientId
 const UNKNOWN: Identity = { key: null, refusal: INVALID_KEY };
 
 /**
- * Looks up the keys of all waiting requests with one statement, so that a flood of forged keys does not keep the
- * database busy.
+ * Looks up the keys of up to MAX_KEYS waiting requests with one statement. With a statement for each request, a flood
+ * of forged keys would keep the database busy.
  */
 const KEYS: SharedRead<string, Identity> = {
   maxKeys: MAX_KEYS,
@@ -73,7 +73,7 @@ export class Authenticator implements BeforeApplicationShutdown {
    * database is unavailable.
    */
   private readonly known = new LRUCache<string, Identity>({
-    // `max` instead of `maxSize` would allocate memory for all entries at the start.
+    // A cache with `max` instead of `maxSize` would allocate memory for all entries at the start.
     maxSize: MAX_KNOWN,
     sizeCalculation: () => 1,
     ttl: FRESH_MS,
@@ -114,8 +114,8 @@ export class Authenticator implements BeforeApplicationShutdown {
   }
 
   /**
-   * Identifies the client of a request by the cache alone, even by an outdated entry. While the database cannot be
-   * read, error responses report the rate limits of this client.
+   * Identifies the client of a request from the cache, even from an outdated entry, and does not read the database.
+   * While the database cannot be read, error responses report the rate limits of this client.
    */
   lastKnown(request: FastifyRequest): Identity {
     return this.unlessExpired(this.known.peek(digestIn(request), { allowStale: true }));

@@ -12,7 +12,10 @@ import { Client } from './client.entity';
 
 type PlanTerms = Pick<Client, 'plan'> & Partial<Pick<Client, 'perMinute' | 'perDay'>>;
 
-/** Injection token for the features that keep data of a client, such as webhooks. */
+/**
+ * Injection token for the features that keep rows of a client, such as webhooks. When a client is deleted, each of
+ * these features deletes its rows of the client.
+ */
 export const CLIENT_DEPENDENTS = Symbol('client dependents');
 
 /** The id of a key, or the key itself, because an operator who has found a leaked key may not know its id. */
@@ -182,8 +185,8 @@ export class ClientsService {
   }
 
   /**
-   * Issues a new key with the name, scopes, expiry and ban of the old key. Both keys work until the overlap ends or the
-   * old key expires.
+   * Issues a new key with the name, scopes, expiry and ban of the old key. The old key works until the end of the
+   * overlap, or until its expiry if that is sooner.
    */
   rotateKey(reference: KeyReference, overlapMs: number): Promise<IssuedKey & { replaced: ApiKey }> {
     return this.database.transaction(async (transaction) => {

@@ -50,8 +50,8 @@ export function exampleLines(): string[] {
 const MAX_LINE_BYTES = 64 * 1024;
 
 /**
- * Splits a file into lines, in which each character is a byte (`latin1`). If a line is too long, the rest of the line is
- * dropped, so that a long line does not fill the memory.
+ * Splits a file into lines. Each character of a line stands for one byte of the file (`latin1`). If a line is too long,
+ * the rest of the line is dropped, so that a long line does not fill the memory.
  */
 export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';

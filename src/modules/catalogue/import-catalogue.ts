@@ -28,7 +28,9 @@ const GROUP_LINES = 150;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/** How many times a line is sent again if the database is unavailable, each time after PAUSE_MS. */
+/**
+ * How many times a line is sent again if the database is unavailable. Between two attempts, the import waits PAUSE_MS.
+ */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
@@ -42,15 +44,15 @@ export interface ImportOptions {
   fromLine?: number;
   /**
    * The id of an interrupted import, which this import continues. If the interrupted import has created the pet or
-   * category of a line in the last 24 hours, the line is skipped. Older lines are created again, because the store forgets
-   * which lines it has created.
+   * category of a line in the last 24 hours, this import does not create the pet or category again. If more time has
+   * passed, this import creates the pet or category again, because the store no longer knows that the line was handled.
    */
   runId?: string;
   checkOnly?: boolean;
   signal?: AbortSignal;
   /**
-   * Called once, before the import creates a category with a name that the store already has. The callback can prevent
-   * this by throwing an error.
+   * Called once, before the import creates a category with a name that the store already has. If the callback throws an
+   * error, the import ends and does not create the category.
    */
   onRepeated?(names: number, example: string): Promise<void>;
   onLines?(lines: number): void;
@@ -58,19 +60,22 @@ export interface ImportOptions {
 
 export interface ImportOutcome {
   created: CatalogueCounts;
-  /** The line at which an interrupted import can continue. All earlier lines are in the store, except those with errors. */
+  /**
+   * The line at which an interrupted import can continue. The pets and categories of all earlier lines are in the
+   * store, except those of lines with errors.
+   */
   nextLine: number;
   badLines: number;
   problems: { line: number; problem: string }[];
   isNdjson: boolean;
   /**
-   * A random id of the import. The id is part of each line's idempotency key, so that a line that is sent twice is
-   * created once.
+   * A random id of the import. The id is part of each line's idempotency key. With this key, the store creates the pet
+   * or category of a line once, even if the line is sent twice.
    */
   runId: string;
   /**
-   * Set only if the database failed. In this case, it is not known whether the lines from `nextLine` to `unknownTo`
-   * were created.
+   * Set only if the database failed. In this case, it is not known whether the pets and categories of the lines from
+   * `nextLine` to `unknownTo` were created.
    */
   unknownTo?: number;
   error?: Error;
@@ -97,7 +102,7 @@ export class ImportCatalogue {
     } catch (error) {
       outcome.error = (options.signal?.aborted ? options.signal.reason : error) as Error;
     }
-    // Record the import even if it failed, because some lines may have been created.
+    // Record the import even if it failed, because some pets or categories may have been created.
     if (!options.checkOnly) {
       await this.record(outcome).catch((error: Error) => (outcome.error ??= error));
     }
@@ -262,8 +267,8 @@ class ImportRun {
   }
 
   /**
-   * Finds the ids of the categories in lines before `fromLine`, because later pets refer to these categories. An
-   * interrupted import has created these categories.
+   * Finds the ids in the store of categories in lines before `fromLine`. An interrupted import has created these
+   * categories, and pets in later lines refer to these categories.
    */
   private async findEarlierCategories(earlier: NumberedCategory[]): Promise<void> {
     const inStore = await this.categoriesInStore(earlier);
@@ -288,8 +293,8 @@ class ImportRun {
   }
 
   /**
-   * Finds the newest category in the store with the name of each of these categories. Ignores categories that this import
-   * has created.
+   * Returns the categories in the store with the names of the given categories, by name. If the store has several
+   * categories with a name, returns the newest. Leaves a category out if this import has created it.
    */
   private async categoriesInStore(categories: NumberedCategory[]): Promise<Map<string, NamedCategory>> {
     if (categories.length === 0) {
@@ -306,8 +311,9 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether the pet or category of this line was created. `createAgain` sends
-        // the line again. If this fails as well, the import ends, and the operator can continue it at this line.
+        // The database failed, so it is not known whether the pet or category of this line was created. `createAgain`
+        // sends the line again. If this fails as well, the import ends, and the operator can continue the import at
+        // this line.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
@@ -325,7 +331,8 @@ class ImportRun {
   }
 
   /**
-   * Sends a line again after the database failed. The line's idempotency key prevents that the line is created twice.
+   * Sends a line again after the database failed. The line's idempotency key prevents that the pet or category is
+   * created twice.
    */
   private async createAgain(line: NumberedLine): Promise<void> {
     for (let left = ATTEMPTS; ; left -= 1) {
@@ -350,7 +357,10 @@ class ImportRun {
     return `${SERVICE_CALLER_ID} ${this.outcome.runId} ${line}`;
   }
 
-  /** Gives each line an idempotency key of its own, so that a line that is sent twice is created once. */
+  /**
+   * Returns the source for the command that creates the pet or category of a line. The source gives each line an
+   * idempotency key of its own, so that a line that is sent twice takes effect once.
+   */
   private sourceOf({ number, ...content }: NumberedLine): CommandSource {
     const fingerprint = hash('sha256', JSON.stringify(content), 'base64url');
     const idempotent = new IdempotentRequest(this.nameOf(String(number)), fingerprint, 201);
@@ -384,7 +394,8 @@ class ImportRun {
 
   private async createPet(line: NumberedPet, categoryId: number): Promise<void> {
     const { kind: _kind, number: _number, id: _id, quantity, ...body } = line;
-    // A new pet without stock is `sold`, not `available`.
+    // Create a pet without stock as `sold`, even if the line has another status, because a pet with neither stock nor
+    // open orders is sold.
     const held = quantity === 0 ? { status: 'sold' as const } : {};
     await this.pets.create({ ...body, categoryId, ...held }, this.sourceOf(line), quantity);
   }

@@ -68,7 +68,10 @@ export class CategoriesService {
     });
   }
 
-  /** Deletes a category that has no pets. A lock prevents other transactions from adding a pet at the same time. */
+  /**
+   * Deletes a category, or throws a 409 if the category has pets. A lock on the category prevents other transactions
+   * from adding a pet to the category in the meantime.
+   */
   delete(id: number, source: CommandSource): Promise<void> {
     const { isReferenced } = this.database.table(Category);
     return this.commands.execute(source, {
@@ -109,7 +112,7 @@ function findExisting(state: State, id: number): Category {
 }
 
 export const CategoryRows = {
-  /** Locks a category so that the category is not deleted. Other commands may change the category. */
+  /** Locks a category, so that no other command deletes the category. Other commands may still change the category. */
   needOf: (id: number): Need => ({ entity: Category, id, lock: 'FOR KEY SHARE' }),
 
   exists: (state: State, id: number): boolean => state.find(Category, id) !== null,

@@ -58,8 +58,9 @@ const STORED_EVENT = `concat('{"position":', position, ',"petId":', coalesce(pet
 
 /**
  * Returns SQL that counts the events at the 500 positions before a position. A cursor contains this count. If a later
- * read counts another number at the same positions, the database has lost events. Only events that are at most ten
- * minutes older than the event at the position count, because retention keeps these events while the cursor is valid.
+ * read counts another number at the same positions, the database has lost events. Events that are more than ten minutes
+ * older than the event at the position do not count, because retention may delete these events while the cursor is
+ * still valid.
  */
 const countEarlier = (position: string, time: string): string =>
   `(SELECT count(*) FROM events AS earlier WHERE earlier.position > ${position} - 500 AND earlier.position < ${position}

@@ -52,7 +52,7 @@ export class EventTail implements OnModuleDestroy {
   /**
    * Waits for an event that matches the filter, at most for the given time.
    * @param signal ends the wait when aborted
-   * @returns the position to read on from: no event up to this position matches the filter
+   * @returns the position from which the caller reads on, because no event up to this position matches the filter
    * @throws ApiError 503 if too many requests are waiting
    */
   async waitForEvent(

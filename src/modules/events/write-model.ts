@@ -4,9 +4,9 @@ import type { ReportedEvent, WrittenTable } from '../../feature';
 import type { EventType } from './event.entity';
 
 /**
- * A ReportedEvent whose type the compiler checks. `feature.ts` cannot have this check, because it imports no module. An
- * event is a NewEvent until it is written, an EventRow in the table, a StoredEvent when EventReader has read it, and an
- * EventDto for callers.
+ * A ReportedEvent whose type the compiler checks. In `feature.ts`, the type is any string, because `feature.ts` imports
+ * no module. An event is a NewEvent until it is written, an EventRow in the table, a StoredEvent when EventReader has
+ * read it, and an EventDto for callers.
  */
 export interface NewEvent extends ReportedEvent {
   type: EventType;
@@ -17,11 +17,12 @@ const INSERT = new Insert('INSERT INTO events (id, type, pet_id, data)', ['uuid'
 /**
  * Describes the tables that commands change, and adds to each command the events that report its changes, in the same
  * transaction.
- * @param tables all tables that commands change, parents before children: rows are locked and written in this order
+ * @param tables all tables that commands change, parents before children, because rows are locked and written in this
+ * order
  */
 export function writeModelWithEvents(tables: readonly WrittenTable[]): WriteModel {
-  // Report changes of children before changes of parents: first the order, then the stock that the order took, then the
-  // pet.
+  // Report changes of children before changes of parents, for example first an order, then the stock that the order
+  // took, then the pet.
   const reporting = tables.toReversed();
   return {
     tables: tables.map(({ entity }) => entity),

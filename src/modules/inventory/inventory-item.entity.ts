@@ -21,8 +21,8 @@ export class InventoryItem {
 }
 
 /**
- * The stock and the status of a pet, for reads. The database has no such view: each statement contains the query. The
- * stock is read by a subquery instead of a join, so that PostgreSQL reads only the stock of the listed pets.
+ * The stock and the status of a pet, for reads. The database has no such view, because each statement contains the
+ * query. The stock is read by a subquery instead of a join, so that PostgreSQL reads only the stock of the listed pets.
  */
 @ViewEntity('stock_with_status', {
   synchronize: false,

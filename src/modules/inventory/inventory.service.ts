@@ -61,7 +61,8 @@ export class InventoryService {
       needs: StockRows.needsOf(petId),
       resource: (state) => dtoOf(state, petId),
       decide: (state) => {
-        // Throw the 404 here, too, because only a request with conditions calls `resource`.
+        // Throw a 404 if there is no such pet. `resource` above throws the same 404, but is called only for a request with
+        // conditions.
         PetRows.get(state, petId);
         StockRows.change(state, petId, { stock: stockOf(StockRows.get(state, petId)) });
         return dtoOf(state, petId);
@@ -119,7 +120,8 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
 
 const selectByStatus: Select<ListInventoryQuery> = ({ status }, parameter) => {
   const values = status && [...new Set(status)].map((value) => parameter(value, 'text'));
-  // The index is `pets_by_status`, because the status in the view is the column of `pets`.
+  // The statement reads the index `pets_by_status`, which has `status` in ascending order. The `status` of the view is
+  // the column of `pets`, so the index of `pets` applies.
   return { conditions: [], anyOf: values && { column: 'status', indexDirection: 'ASC', values } };
 };
 

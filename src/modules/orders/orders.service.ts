@@ -106,8 +106,9 @@ export class OrdersService {
   }
 
   /**
-   * Returns the id of the pet that an order is for, without a lock on the order. A command has to lock the pet before the
-   * order, so it needs the pet's id before it reads the order. The id stays right, because the pet of an order never changes.
+   * Returns the id of the pet that an order is for, without a lock on the order. A command has to lock the pet before
+   * the order, so the command needs the id of the pet before it locks the order. No lock is needed for the id, because
+   * the pet of an order never changes.
    */
   private async petOf(id: number, source: CommandSource): Promise<number> {
     return (await this.get(id, source.callerId)).petId;
@@ -146,7 +147,8 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
     conditions: ['cancelled_at IS NULL', ...ofPet],
     anyOf: {
       column: 'complete',
-      // The index is `orders_by_complete` for the orders of all pets, and `orders_by_pet` for the orders of one pet.
+      // The index `orders_by_complete`, for the orders of all pets, has `complete` in ascending order. The index
+      // `orders_by_pet`, for the orders of one pet, has `complete` in descending order.
       indexDirection: petId === undefined ? 'ASC' : 'DESC',
       values: wanted.map((value) => parameter(value, 'boolean')),
     },
@@ -154,8 +156,8 @@ const selectOrders: Select<ListOrdersQuery> = ({ petId, complete }, parameter) =
 };
 
 /**
- * Reports changes of orders in the event feed. A cancellation is also a change of a row, because the row of a cancelled
- * order is kept, with `cancelledAt`.
+ * Reports changes of orders in the event feed. A cancellation is also a change of a row, because a cancelled order
+ * keeps its row and gets a `cancelledAt`.
  */
 export const ORDERS_TABLE: WrittenTable = {
   entity: Order,

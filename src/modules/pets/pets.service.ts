@@ -64,8 +64,9 @@ export class PetsService {
   async list(query: ListPetsQuery, callerId: CallerId): Promise<Page<PetDto>> {
     const { id, name, limit = id && MAX_PAGE_SIZE } = query;
     const range = rangeOf({ ...query, limit });
-    // Pets with given ids are found by their ids, and `listById` checks the other filters. If there is a name to search
-    // for, the database has to check the filters, because only the database compares names without regard to case.
+    // If the query has ids and no name, `listById` finds the pets by their ids and checks the other filters. If the
+    // query has a name, the database has to check the filters, because only the database compares names without regard
+    // to case.
     return id === undefined || name !== undefined
       ? this.pages.read(range, query, callerId)
       : this.listById(id, range, query, callerId);
@@ -187,8 +188,8 @@ function assertCategory(state: State, categoryId: number): void {
 }
 
 /**
- * Reports changes of pets in the event feed. A deletion is also a change of a row, because the row of a deleted pet is
- * kept, with `deletedAt`.
+ * Reports changes of pets in the event feed. A deletion is also a change of a row, because a deleted pet keeps its row
+ * and gets a `deletedAt`.
  */
 export const PETS_TABLE: WrittenTable = {
   entity: Pet,
@@ -204,7 +205,7 @@ function eventsOfChange(before: Pet | null, after: Pet): NewEvent[] {
   if (deletedAt !== null) {
     return [{ type: 'pet.deleted', petId, data: toPetDto(before) }];
   }
-  // If only the stock has changed, the inventory module reports an event instead.
+  // If only the stock has changed, the pet has no event here. The inventory module reports `inventory.updated` instead.
   return isDeepStrictEqual(data, toPetDto(before)) ? [] : [{ type: 'pet.updated', petId, data }];
 }
 
@@ -212,9 +213,9 @@ const IS_THERE = 'deleted_at IS NULL';
 
 const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, parameter) => {
   const ofCategory = categoryId === undefined ? [] : [`category_id = ${parameter(categoryId, 'bigint')}`];
-  // A list of one category without a status filter asks for each status. The index `pets_by_category` sorts ids only
+  // If a list of one category has no status filter, filter by all statuses. The index `pets_by_category` sorts ids only
   // within a status, so PostgreSQL can then read the first pets of each status, instead of sorting all pets of the
-  // category. A search by name is sorted by name and reads another index.
+  // category. A search by name needs no such filter, because the search reads another index, which is sorted by name.
   const statuses = status ?? (categoryId === undefined || name !== undefined ? undefined : PET_STATUSES);
   const values = statuses && [...new Set(statuses)].map((value) => parameter(value, 'text'));
   if (name !== undefined) {
@@ -223,7 +224,8 @@ const selectPets: Select<ListPetsQuery> = ({ status, categoryId, name, id }, par
     const named = { prefix: parameter(name, 'text'), filters: [...ofCategory, ...ofStatus], ids };
     return { conditions: [IS_THERE], named };
   }
-  // The index is `pets_by_status` for the pets of all categories, and `pets_by_category` for the pets of one category.
+  // The index `pets_by_status`, for the pets of all categories, has `status` in ascending order. The index
+  // `pets_by_category`, for the pets of one category, has `status` in descending order.
   const indexDirection = categoryId === undefined ? 'ASC' : 'DESC';
   return {
     conditions: [IS_THERE, ...ofCategory],

@@ -33,7 +33,8 @@ export function clientName(text: string): string {
     );
   }
   assertNoSecret(text);
-  // Commands take a client's name or id, and would find the client of this name instead of the one with this id.
+  // Refuse a name of digits only. Commands accept a client's name or id, and try the name first, so such a name could
+  // hide the client with this id.
   if (/^\d+$/.test(text)) {
     throw new UsageError(
       'a client name needs at least one character that is no digit, because numbers are ids.',

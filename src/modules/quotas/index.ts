@@ -36,7 +36,7 @@ const QUOTA_COUNTERS: Provider[] = [
       redisUrl === undefined ? null : new RedisConnection(redisUrl, QUOTA_SCRIPT),
   },
   {
-    // Only `RedisCounters` uses these counters.
+    // Only `RedisCounters` uses `AloneCounters`, while Redis is unavailable.
     provide: AloneCounters,
     inject: [SETTINGS, QuotaRecords, Clock],
     useFactory: ({ instances }: QuotaSettings, records: QuotaRecords, clock: Clock) =>

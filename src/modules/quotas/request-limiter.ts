@@ -54,9 +54,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Ends the counting of a request when the status of the response is final. Refunds the request if the status is 304 or
-   * 5xx.
-   * @returns the rate limit headers of the response
+   * Returns the rate limit headers of a response whose status is final. Before that, refunds the request if the status
+   * is 304 or 5xx.
    */
   async settle({ client, ip }: FastifyRequest, status: number): Promise<Record<string, string>> {
     if (client === undefined) {

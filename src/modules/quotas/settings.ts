@@ -1,8 +1,8 @@
 import { type Values, integer, isWellFormedUrl, readerFor, variable } from '../../settings/environment';
 
 /**
- * Matches only URLs with parts that this service supports. With other parts, an operator would expect something that does
- * not happen: ioredis ignores a part that it does not know, and some parts make every connection fail.
+ * Matches only URLs whose parts all take effect. An operator would expect an effect of other parts, but ioredis ignores
+ * some of these parts, and others make every connection fail.
  */
 const REDIS_URL = /^rediss?:\/\/[^/?#]+(\/\d*)?(\?commandTimeout=[1-9]\d*)?$/;
 const REDIS_URLS =

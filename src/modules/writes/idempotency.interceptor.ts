@@ -57,7 +57,8 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
         }
         throw error;
       }),
-      // Only an ApiError can come from a stored response. After a failure of the database, for example, nothing was replayed.
+      // Mark an error as replayed only if it is an ApiError, because a stored response is never another error. Another
+      // error, for example a failure of the database, replaces the stored response that was to be sent.
       tap({ next: markReplay, error: (error: unknown) => error instanceof ApiError && markReplay() }),
       finalize(() => this.running.delete(idempotent.name)),
     );
@@ -78,7 +79,7 @@ export class IdempotencyInterceptor implements NestInterceptor<object, object> {
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const key = request.headers['idempotency-key'] as string | undefined;
-  // Node joins repeated header fields with ", ", which a single key may contain as well. Count the fields.
+  // Count the fields, because Node joins repeated fields with ", ", and a single key may contain this text as well.
   if (headerValuesOf(request.raw, 'idempotency-key').length > 1) {
     throw new ValidationFailedError('Idempotency-Key must be given once.');
   }

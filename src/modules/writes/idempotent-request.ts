@@ -36,7 +36,10 @@ export const EXPIRED = `created_at <= now() - ${KEPT_FOR}`;
 const CLAIM = `SELECT pg_try_advisory_xact_lock(hashtextextended('idempotency ' || name, 0)) AS claimed
     FROM unnest($1::text[]) WITH ORDINALITY AS claims (name, place) ORDER BY place`;
 
-/** Locks an idempotency key for this transaction. Returns false if the first request with the key is still running. */
+/**
+ * Locks an idempotency key for this transaction. Returns false if another request has the lock, because the first
+ * request with the key is still running.
+ */
 const CLAIMS: Lookup<string, boolean> = {
   name: 'the claim',
   statementFor: (names) => ({ text: CLAIM, values: [names] }),
@@ -60,8 +63,8 @@ export const ANY_RESPONSE = `SELECT FROM idempotency_records
     WHERE name > $1::text AND name < $1::text || chr(127) AND created_at + ${KEPT_FOR} > now() LIMIT 1`;
 
 /**
- * Looks up the stored response of an idempotency key, after locking the key. Another request that held the lock before
- * may have stored a response in the meantime.
+ * Looks up the stored response of an idempotency key. The key is locked first, because another request with the key may
+ * store its response until that request releases the lock.
  */
 const RESPONSES: Lookup<string, StoredResponse | null> = {
   name: 'the response',
@@ -101,8 +104,8 @@ export class IdempotentRequest {
   /**
    * Wraps a command so that the command takes effect only once. A later command with the same key returns the stored
    * response.
-   * @param report called each time that `decide` runs. The last call counts, because `decide` runs again if the batch of
-   * commands is repeated
+   * @param report called with the outcome each time that `decide` runs. `decide` runs again if the batch of commands is
+   * repeated, so only the last outcome counts
    */
   wrap<Result>(
     command: Command<Result>,

@@ -1,7 +1,7 @@
-// This file connects a request with the command of its handler. The executor calls `wrap` of the source before it runs the
-// command, and gets a command with up to two layers around the handler's own:
+// This file connects a request with the command of its handler. Before the executor runs the command, the executor
+// calls `wrap` of the command's source, and gets a command with up to two layers around the handler's own command:
 // 1. The outer layer belongs to the `Idempotency-Key`: the stored response replaces the decision (`IdempotentRequest.wrap`).
-//    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because it also has to see the response.
+//    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because the interceptor also marks the response.
 // 2. The inner layer belongs to `If-Match` and `If-None-Match`: the decision fails with 412 (`underConditions` below).
 // A request that is refused before its handler sends a command, for example because of an invalid body, has no command to
 // wrap. If the request has an `Idempotency-Key`, `IdempotencyInterceptor` sends a command that has only the outer layer around

@@ -9,22 +9,25 @@ import type { QuotaRecords } from './quota-records';
 /** At most this many clients and addresses are reported to Redis at once. */
 const REPORTED_AT_ONCE = 100;
 
-/** The start of a minute, and the number of requests that this instance allowed alone in this minute. */
+/**
+ * The start of a minute, and the number of requests that this instance allowed in this minute without Redis, because
+ * Redis was unavailable.
+ */
 export type AllowedAlone = Pick<Window, 'start' | 'count'>;
 
 /**
- * Counts requests of this instance alone, in memory, while Redis is unavailable. Each instance allows its share of every
- * limit, and continues from the counts that Redis last returned.
+ * Counts the requests of this instance in memory while Redis is unavailable and the instances cannot share their
+ * counts. Each instance allows its share of every limit, and continues from the counts that Redis last returned.
  */
 export class AloneCounters extends MemoryCounters {
-  /** Requests that were allowed alone and that Redis has not counted yet, by client or address. */
+  /** Requests that this instance allowed without Redis and that Redis has not counted yet, by client or address. */
   private readonly unreported = new LRUCache<string, AllowedAlone & { subject: LimitSubject }>(
     cacheOptions(),
   );
   /**
-   * The count of the minute that Redis last returned, by client. The count of the day is read from the database, which
-   * also has the requests that other instances have counted since then. The database may lack the requests of the last
-   * second, which matter in a minute but not in a day.
+   * The counts of the minute that Redis last returned, by client, converted to this instance's share. The database may
+   * lack the requests of the last second, which matter in a minute but not in a day. The count of the day is therefore
+   * read from the database, which also has later requests to other instances.
    */
   private readonly lastMinutes = new LRUCache<number, { minute: Window; resetAt: number }>(cacheOptions());
 
@@ -36,7 +39,10 @@ export class AloneCounters extends MemoryCounters {
     super(records, clock);
   }
 
-  /** Keeps counts that Redis returned. If Redis fails, this instance continues with its share of the remaining requests. */
+  /**
+   * Keeps counts that Redis returned. If Redis fails later, this instance continues from these counts, and allows its
+   * share of the remaining requests.
+   */
   continueFrom({ key, tracker, limits }: LimitSubject, counted: Windows): void {
     const windows = countsForShare(counted, limits, this.instances);
     if (key === null) {
@@ -48,7 +54,8 @@ export class AloneCounters extends MemoryCounters {
   }
 
   /**
-   * Reports the requests that were allowed alone. Then forgets this instance's own counts, and keeps the counts of Redis.
+   * Reports to Redis the requests that this instance allowed while Redis was unavailable. Then forgets this instance's
+   * own counts, and keeps the counts of Redis.
    * @param add adds the requests to the counts in Redis, and returns these counts
    */
   async report(add: (subject: LimitSubject, allowed: AllowedAlone) => Promise<Windows>): Promise<void> {
@@ -57,7 +64,8 @@ export class AloneCounters extends MemoryCounters {
     const reportOne = async (allowed: (typeof waiting)[number]): Promise<void> => {
       const { subject, start, count } = allowed;
       results.push([subject, await add(subject, { start, count })]);
-      // Do not set the count to 0, because this instance may have allowed more requests alone while Redis answered.
+      // Do not set the count to 0, because this instance may have allowed more requests without Redis before Redis
+      // answered.
       allowed.count -= count;
     };
     while (waiting.length > 0) {
@@ -84,8 +92,9 @@ export class AloneCounters extends MemoryCounters {
   }
 
   /**
-   * Returns this instance's share of a client's counts in the database. If Redis has returned a minute, keeps its count
-   * (`lastMinutes` says why), unless an operator has reset the counts since then.
+   * Returns this instance's share of a client's counts in the database. If Redis has returned a count of the minute,
+   * returns that count instead, because the count in the database may be a second old. After a later reset by an
+   * operator, the count in the database applies again.
    */
   protected override async readWindows(subject: LimitSubject): Promise<Windows> {
     const { clientId, resetAt } = subject.key!;

@@ -24,13 +24,14 @@ interface ClientEntry {
 
 /** Returns the options of every cache of counts. An entry that is not used for IDLE_MS is evicted. */
 export const cacheOptions = () => ({
-  // `max` instead of `maxSize` would allocate memory for all entries at the start.
+  // A cache with `max` instead of `maxSize` would allocate memory for all entries at the start.
   maxSize: MAX_ENTRIES,
   sizeCalculation: () => 1,
   ttl: IDLE_MS,
   ttlResolution: SWEEP_MS,
   updateAgeOnGet: true,
-  // Tests replace the global `performance`. Pass the current object, because lru-cache otherwise uses the original one.
+  // Pass the present global `performance`, because tests replace this object. By default, lru-cache uses the original
+  // one.
   perf: performance,
 });
 

@@ -20,12 +20,15 @@ export interface LimitSubject {
  * survive a restart.
  */
 export abstract class QuotaCounters {
-  /** True while this instance counts alone because Redis is unavailable. */
+  /** True while this instance counts in its own memory, because Redis is unavailable. */
   countsAlone = false;
 
   constructor(protected readonly records: QuotaRecords) {}
 
-  /** Counts a request, refunds a request, or only reads the counts, atomically. Saves nothing in the database. */
+  /**
+   * Applies a step atomically, that is, counts a request, refunds a request, or only reads the counts. Saves nothing in
+   * the database.
+   */
   abstract apply(subject: LimitSubject, step: Step): Promise<Decision>;
 
   async take(subject: LimitSubject): Promise<Decision> {

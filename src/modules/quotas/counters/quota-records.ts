@@ -17,8 +17,9 @@ interface Counted {
   clientId: number;
   day: number;
   /**
-   * Number to add to the saved number of requests: the requests that were counted minus the requests that were refunded
-   * since the last save. Negative if more requests were refunded, because these may have been saved before.
+   * Number to add to the saved number of requests. The number counts the requests that were counted since the last
+   * save, minus the requests that were refunded since then. Negative if more requests were refunded than counted,
+   * because requests that were counted before the last save can still be refunded.
    */
   requests: number;
   /** Number to add to the saved number of refunded requests. */
@@ -66,9 +67,9 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /**
    * Notes a change of a client's counts, which the next save writes to the database.
-   * @param requests the change of the day's count, which is 1 after a request, -1 after a refund, and 0 if the day's
-   * count has not changed. If a request from before midnight is refunded after midnight, only the minute's count changes,
-   * because the request belongs to the day before
+   * @param requests the number to add to the count of today: 1 for a counted request, -1 for a refunded request, and 0
+   * if only the count of the minute has changed, for example when a request from before midnight is refunded after
+   * midnight. Yesterday's count then keeps this request
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());
@@ -88,7 +89,8 @@ export class QuotaRecords implements OnApplicationShutdown {
     const now = this.clock.now();
     const today = utcDate(now);
     const windows = newWindows();
-    // If today has no row yet, read the last row: a minute that began before midnight is saved in yesterday's row.
+    // If today has no row yet, read the row of the last day with requests, because this row has the counts of a minute
+    // that began before midnight.
     const used = await this.usage.findOne({
       where: { clientId, day: LessThanOrEqual(today) },
       order: { day: 'DESC' },
@@ -105,8 +107,8 @@ export class QuotaRecords implements OnApplicationShutdown {
   }
 
   /**
-   * Starts to save pending counts, because other instances read the counts from the database while Redis is
-   * unavailable.
+   * Starts to save pending counts now instead of at the next interval, because other instances read the counts from the
+   * database while Redis is unavailable.
    */
   flushSoon(): void {
     this.counts.flushSoon();

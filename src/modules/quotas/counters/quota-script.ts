@@ -183,8 +183,8 @@ return cjson.encode({outcome = outcome, exhausted = outcome == 'limited' and exh
 `;
 
 /**
- * A step of the rules or, after an outage of Redis, a report of requests that an instance allowed alone. The script adds
- * reported requests to the count of their minute.
+ * What the script does: a `Step`, or a report after an outage of Redis. The report names the requests that an instance
+ * allowed during the outage. The script adds these requests to the count of their minute.
  */
 export type ScriptStep = Step | { report: AllowedAlone };
 
@@ -200,7 +200,10 @@ export interface ScriptArgument {
   stored?: Windows;
 }
 
-/** Result of the script. Times are on the clock of Redis, but the start of the day is on the clock of the service. */
+/**
+ * Result of the script. Times are on the clock of Redis, except the start of the day, which is on the clock of the
+ * instance.
+ */
 interface ScriptResult {
   outcome: Outcome;
   exhausted?: WindowName;

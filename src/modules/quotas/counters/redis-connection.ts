@@ -39,7 +39,7 @@ type Scripted = RedisOrCluster & {
 
 /** A connection to Redis that runs one Lua script. */
 export class RedisConnection {
-  /** Called after each new connection to Redis, which may have restarted and lost counts. */
+  /** Called after each new connection to Redis, because Redis may have restarted and lost counts. */
   onConnect: () => void = () => undefined;
   private connection: Promise<Scripted> | null = null;
   private isCluster: boolean;
@@ -107,7 +107,10 @@ export class RedisConnection {
     return connection;
   }
 
-  /** Rejects if the command takes too long, but not merely because the event loop was blocked. */
+  /**
+   * Returns the result of a command. Rejects if Redis does not answer before the timeout. If Redis has answered in
+   * time, but the event loop was blocked, does not reject.
+   */
   private inTime<Result>(command: Promise<Result>): Promise<Result> {
     this.deadline ??= this.startDeadline();
     return Promise.race([command, this.deadline]);

@@ -26,8 +26,8 @@ const MAX_STORED = 200_000;
 const PROBE: LimitSubject = { key: null, tracker: 'address:probe', limits: { perMinute: 1, perDay: null } };
 
 /**
- * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts
- * alone and allows a part of the limit.
+ * Counts requests in Redis, where all instances share the counts. While Redis is unavailable, each instance counts in
+ * its own memory and allows its share of every limit.
  */
 export class RedisCounters extends QuotaCounters implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Quotas');
@@ -46,8 +46,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   });
   private failedProbes = 0;
   /**
-   * True if this instance may have counted requests alone since the last successful probe of Redis. The next successful
-   * probe reports these requests to Redis.
+   * True if this instance may have counted requests in memory since the last successful probe of Redis. The next
+   * successful probe reports these requests to Redis.
    */
   private isReportDue = false;
   private readonly prober = new RepeatingTask({
@@ -86,7 +86,8 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
       }
     }
     this.isReportDue = true;
-    // A request that was counted in Redis cannot be refunded in memory, so only read the counts.
+    // If Redis has counted the request, the counts in memory do not contain the request. In this case, do not refund
+    // the request, and only read the counts in memory.
     return this.alone.apply(subject, taken?.isCountedAlone === false ? 'read' : step);
   }
 
@@ -132,14 +133,14 @@ export class RedisCounters extends QuotaCounters implements OnModuleInit, OnAppl
   }
 
   /**
-   * Adds requests that this instance has counted without Redis, while Redis was unavailable, to the counts in Redis.
+   * Adds requests that this instance counted in memory, while Redis was unavailable, to the counts in Redis.
    * @returns the counts in Redis
    */
   private async addToRedis(subject: LimitSubject, allowed: AllowedAlone): Promise<Windows> {
     const step = { report: allowed };
     let answer = await this.ask(subject, step);
-    // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, pass the counts
-    // from the database, which already contain these requests.
+    // If Redis has no counts of the client, the answer is null, and Redis has added nothing. In this case, pass the
+    // counts from the database, which already contain the requests of this report.
     answer ??= await this.ask(subject, step, await this.records.windowsOf(subject.key!));
     const { counted } = toDecision(answer!, subject, this.clock.now());
     if (subject.key !== null) this.records.count(subject.key.clientId, counted, 0);

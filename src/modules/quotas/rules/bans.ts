@@ -97,7 +97,10 @@ export function banByOperator(ban: StoredBan, now: number, durationMs = nextBanM
   Object.assign(ban, { level: banLevel(ban, now), bannedUntil: now + durationMs, byOperator: true });
 }
 
-/** Lifts the current ban, if there is one. If the ban was automatic, the ban level is lowered again. */
+/**
+ * Lifts the current ban, if there is one. If the ban was automatic, lowers the ban level by one, because the ban had
+ * raised the level.
+ */
 export function unban(ban: StoredBan, now: number): void {
   if (!isBanned(ban, now)) return;
   if (!ban.byOperator) ban.level = Math.max(0, ban.level - 1);

@@ -68,7 +68,7 @@ export function applyStep(state: QuotaState, step: Step): Decision {
     : decisionOf(state, { outcome: 'limited', exhausted: exhausted.name });
 }
 
-/** The result of one step (`Step`: to count, to read or to refund a request), without the counts after the step. */
+/** The result of a `Step`, without the counts after the step. */
 type StepResult = Pick<Decision, 'outcome'> &
   Partial<Pick<Decision, 'exhausted' | 'isNewlyBanned' | 'takenAt'>>;
 

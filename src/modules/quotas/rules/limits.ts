@@ -99,8 +99,9 @@ export function take(windows: Windows, limits: Limits, now: number): WindowStatu
 }
 
 /**
- * Subtracts a request, which was counted at `takenAt`, from the counts of the minute and the day. Each window allows only
- * as many refunds as its limit, because a caller whose every request is refunded could otherwise send any number.
+ * Subtracts a request, which was counted at `takenAt`, from the counts of the minute and the day. Each window allows
+ * only as many refunds as its limit. Otherwise, a caller whose requests are all refunded could send any number of
+ * requests.
  * @returns the names of the windows from which the request was subtracted
  */
 export function refund(windows: Windows, limits: Limits, takenAt: number, now: number): WindowName[] {
@@ -143,7 +144,10 @@ function rolled(name: WindowName, window: Window, limit: number, now: number): W
   return { name, limit, remaining, resetAt: (isOver ? currentStart : window.start) + WINDOW_MS[name] };
 }
 
-/** Divides limits among instances that cannot share counts. Each instance may allow at least one request. */
+/**
+ * Divides limits by the number of instances. Each instance applies its part while Redis is unavailable, because the
+ * instances then cannot share their counts. Each instance may allow at least one request.
+ */
 export function shareOf({ perMinute, perDay }: Limits, instances: number): Limits {
   const part = (limit: number) => Math.max(1, Math.floor(limit / instances));
   return { perMinute: part(perMinute), perDay: perDay === null ? null : part(perDay) };
