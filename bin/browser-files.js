@@ -25,9 +25,10 @@ const BROTLI = {
 };
 
 /**
- * Settings of Scalar's editor for the body of a request, which are off. No option of Scalar turns them on. Without
- * `disableCloseBrackets`, a `{` that is typed over a selected body would stand around the body, instead of replacing
- * the body. Without `alwaysEmitChange`, a digit that is deleted and typed again would vanish.
+ * Settings of Scalar's editor for the body of a request. They are off by default and Scalar has no option for them, so
+ * `turnedOn` changes their defaults in Scalar's script. Without `disableCloseBrackets`, a `{` that is typed over a
+ * selected body would stand around the body, instead of replacing the body. Without `alwaysEmitChange`, a digit that is
+ * deleted and typed again would vanish.
  */
 const EDITOR_SETTINGS = ['disableCloseBrackets', 'alwaysEmitChange'];
 

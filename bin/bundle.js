@@ -5,13 +5,13 @@
 const { join } = require('node:path');
 
 /**
- * Modules that stay outside of the bundle. The module of the OpenAPI document reads files that lie next to it. `pg`
- * must stay the same copy that TypeORM loads, because the settings that commands make on `pg` must apply to TypeORM.
- * `prettier` and `typescript` are large.
+ * Modules that stay outside of the bundle. `openapi-document.js` reads files that lie next to it. Commands change
+ * settings of `pg`, so commands and TypeORM must load the same copy of `pg`. `prettier` and `typescript` would make the
+ * bundle much larger.
  */
 const NOT_FOR_COMMANDS = ['./openapi-document.js', 'pg', 'prettier', 'typescript'];
 /**
- * Packages that Nest loads only if an application has installed and uses them. They stay outside of the bundle, too.
+ * Packages that Nest loads only if an application uses them. They are not installed, so the bundle cannot contain them.
  */
 const OPTIONAL = [
   '@fastify/static',

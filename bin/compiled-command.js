@@ -8,8 +8,8 @@ const { Script, constants } = require('node:vm');
 
 /**
  * Runs the bundle of the commands, and keeps its compiled code in a folder for the next command, because compiling
- * takes 0.4 of the 1.0 seconds of a command. Node's own `enableCompileCache` would save less time: it keeps only the
- * functions that are compiled while the bundle is loaded.
+ * takes 0.4 of the 1.0 seconds of a command. Node's own `enableCompileCache` would save less time, because it keeps
+ * only the functions that are compiled while the bundle is loaded.
  * @param bundle the absolute path of a CommonJS file in ASCII
  * @param folder where the compiled code is kept; if the folder cannot be written, every command compiles the bundle
  */
@@ -27,8 +27,9 @@ exports.runCompiled = (bundle, folder) => {
   // cached code. In both cases, write new cached code at the end.
   if (script.cachedDataRejected !== false) {
     process.once('exit', (code) => {
-      // At the end of a command without an error, the script holds the compiled code of all functions that the command
-      // called.
+      // Save the compiled code only at the end of a command, because the script then holds the code of all functions
+      // that the command called. Save nothing after an error, because a command that failed may have called only some
+      // of its functions.
       if (code === 0) {
         writeIfPossible(file, script.createCachedData());
       }
@@ -57,6 +58,6 @@ function writeIfPossible(file, content) {
     writeFileSync(unfinished, content);
     renameSync(unfinished, file);
   } catch {
-    // If the folder cannot be written, ignore the error: the next command then compiles the bundle again.
+    // Ignore the error if the folder cannot be written. The next command then compiles the bundle again.
   }
 }

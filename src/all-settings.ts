@@ -24,8 +24,8 @@ export function readSettings(environment: Environment): AllSettings {
 }
 
 /**
- * Like `readSettings`, but also checks the settings that only the service uses. The command line works with any number
- * of workers.
+ * Like `readSettings`, but also checks WORKERS, because several workers need Redis. The command line starts no workers,
+ * so it does not need this check.
  */
 export function readServiceSettings(environment: Environment): AllSettings {
   const settings = readSettings(environment);

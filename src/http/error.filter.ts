@@ -54,7 +54,8 @@ export class ErrorFilter implements ExceptionFilter {
 
   /**
    * Counts a request that failed before the guards, such as one for an unknown path.
-   * @returns the error to send instead of `thrown`, such as one of the rate limit or of the key; undefined if there is none
+   * @returns the error to send instead of `thrown`, for example because the caller has exceeded its rate limit or the
+   * key is invalid; undefined if `thrown` itself is to be sent
    */
   private async countUncounted(request: FastifyRequest, thrown: unknown): Promise<unknown> {
     // Do not count a request that fails with a 5xx, because `settleLimits` would refund the request. The caller gets

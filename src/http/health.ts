@@ -10,8 +10,8 @@ import { Access } from '../modules/auth';
 import { QuotaCounters } from '../modules/quotas';
 
 /**
- * Timeout of the database. It is shorter than the timeout of a metric: if the database does not respond, the metric
- * `petstore_ready` is then 0 instead of missing.
+ * Timeout of the database. It is shorter than the timeout of a metric, so that the metric `petstore_ready` is 0 instead
+ * of missing if the database does not respond.
  */
 const DATABASE_TIMEOUT_MS = 1_250;
 const LATE = `database (no answer in ${DATABASE_TIMEOUT_MS} ms)`;

@@ -146,7 +146,9 @@ function measureRequests(app: NestFastifyApplication, registers: Registry[]): vo
 function durationOf({ raw, waitedMs = 0 }: FastifyRequest, { elapsedTime }: FastifyReply): number {
   const { arrivedAt = Infinity } = raw as AccountedRequest;
   const sinceArrival = Math.max(0, performance.now() - arrivedAt);
-  // A pipelined request may have arrived long before its turn, at which `elapsedTime` begins.
+  // Take the shorter of two times. `elapsedTime` begins when it is the turn of the request, so it leaves out the time
+  // that a pipelined request has waited for earlier responses. `sinceArrival` leaves out the time in which the request
+  // arrived.
   return Math.min(elapsedTime, sinceArrival) - waitedMs;
 }
 

@@ -124,7 +124,10 @@ async function stopAll(stops: readonly Stop[], delayMs: number): Promise<void> {
   }
 }
 
-/** Names the setting of the folder in an error of the embedded database, whose message has at most the path. */
+/**
+ * Throws the error again. If the embedded database has thrown it, the message first gets the name of the setting with
+ * the folder, because the message itself has at most the path of the folder.
+ */
 function nameFolder(error: Error): never {
   throw error instanceof EmbeddedPostgresError
     ? new EmbeddedPostgresError(`DATA_DIR: ${error.message}`, { cause: error })

@@ -37,7 +37,10 @@ export class WorkerProcesses {
     private readonly count: number,
   ) {}
 
-  /** Starts the first worker process alone, because this worker process migrates the store. Then starts the others. */
+  /**
+   * Starts one worker process first, because this process migrates the store. Starts the others once the first one
+   * listens.
+   */
   async start(): Promise<void> {
     await serveMetrics(this.settings.metrics, () => metricsOf([...this.running], this.count));
     this.ending.signal.throwIfAborted();

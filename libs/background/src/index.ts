@@ -13,8 +13,8 @@ interface RepeatingTaskOptions {
   name: string;
   work: () => unknown;
   /**
-   * Milliseconds from the end of a run to the start of the next run. If the function returns null, no next run is
-   * scheduled.
+   * Milliseconds from the end of a run to the start of the next run, or a function that is called after each run and
+   * returns these milliseconds. If the function returns null, no next run is scheduled.
    */
   everyMs: number | (() => number | null);
 }

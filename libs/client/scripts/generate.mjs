@@ -1,6 +1,7 @@
-// Writes src/generated, or the given folder, from openapi.yaml: the paths, as openapi-typescript makes them; the schemas as
-// interfaces with names, which editors show in errors; and the method and path of each operation, whether the operation needs
-// a body, what its successful response has as a body, and a comment for editors.
+// Writes the folder src/generated, or the folder that is given as an argument, from openapi.yaml. `schema.ts` gets the
+// types of all paths, as openapi-typescript makes these types. `types.ts` gets the schemas as interfaces with names,
+// because editors show these names in errors. `operations.ts` gets for each operation the method, the path, whether a
+// request needs a body, the kind of body of the successful response, and a comment for editors.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -13,7 +14,10 @@ const document = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'));
 const HEAD = '// Generated from openapi.yaml by `npm run generate`.\n';
 const write = (name, text) => writeFileSync(join(folder, name), HEAD + text);
 
-/** Pets and orders as responses have them, and no type like one of the browser's. */
+/**
+ * The names of some types, by the names of their schemas. `Pet` and `Order` are pets and orders as responses have them.
+ * `StoreEvent` and `ErrorBody` differ from the global types `Event` and `Error` of browsers.
+ */
 const NAMES = { StoredPet: 'Pet', StoredOrder: 'Order', Event: 'StoreEvent', Error: 'ErrorBody' };
 const { schemas } = document.components;
 for (const [name, schema] of Object.entries(schemas)) {
@@ -28,7 +32,8 @@ document.components.schemas = Object.fromEntries(
     .filter(([name]) => !Object.values(NAMES).includes(name))
     .map(([name, schema]) => [NAMES[name] ?? name, schema]),
 );
-// Codes may be added: others read them as text, but editors of TypeScript suggest those that there are.
+// A list of values that may grow, such as the error codes, is an `x-extensible-enum` in openapi.yaml, which other tools
+// read as any text. Turn such a list into an `enum`, so that editors of TypeScript suggest the known values.
 const renamed = JSON.stringify(document)
   .replaceAll('"x-extensible-enum"', '"enum"')
   .replace(

@@ -249,15 +249,16 @@ async function* followFeed(
     const goesOn = page.data.length > 0 && page.next !== undefined && page.next !== cursor;
     cursor = page.next ?? cursor;
     if (isNew) yield page;
-    // Pause if the response came immediately, and its page is empty or the last one. A service that is stopping responds in
-    // this way, and would otherwise get the next request at once.
+    // Pause if the response came immediately and its page is empty or the last one. A service that is stopping responds
+    // immediately, and without the pause it would get the next request at once.
     if (!goesOn && now() - askedAt < MIN_PAUSE_MS) await pause(MIN_PAUSE_MS, signal);
   }
 }
 
 /**
- * Returns an error that may pass by itself, and throws any other error. The status is 0 if there was no response, and 2xx
- * if the response was not JSON, for example a page of a proxy.
+ * Returns the error of a failed request if a later request may succeed, and throws any other error. A later request may
+ * succeed if there was no response (status 0), if the response was not JSON, such as a page of a proxy (status 2xx),
+ * and after a 429 or 5xx.
  */
 function passing(error: unknown): PetStoreError {
   const { status = 400 } = error as Partial<PetStoreError>;

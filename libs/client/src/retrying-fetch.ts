@@ -257,7 +257,8 @@ async function send(request: Request, fetch: NonNullable<RetryOptions['fetch']>,
  */
 async function isWorthRepeating(method: string, response: Response | undefined): Promise<boolean> {
   // Repeat after a 429, because the service has not executed the request. Repeat after a 409 with the code
-  // `idempotency_in_progress`, too: an earlier attempt of this POST is still running, and its response can be had later.
+  // `idempotency_in_progress`, too. With this code, an earlier attempt of the same POST is still running, and a later
+  // attempt gets its response.
   if (response?.status === 429) return true;
   if (response?.status === 409) return (await response.clone().text()).includes('"idempotency_in_progress"');
   return method !== 'PATCH' && (!response || [502, 503, 504].includes(response.status));

@@ -49,8 +49,8 @@ export const COMMANDER_OPTIONS = {
 };
 
 /**
- * Makes the error about an invalid value name the option or argument. Commander's own error would repeat the value,
- * which may be secret.
+ * Changes the error for an invalid value, so that its message begins with the name of the option or argument.
+ * Commander's own message would repeat the value, which may be secret.
  */
 function nameInErrors(option: Option): void {
   const { parseArg, long = `<${option.name()}>` } = option;
@@ -204,7 +204,8 @@ export abstract class CommandGroup extends BaseCommand {
         });
       }
     }
-    // Otherwise commander would refuse an unknown subcommand as one argument too many, without naming the subcommand.
+    // Allow too many arguments. Otherwise commander would take an unknown subcommand for one argument too many, and its
+    // error would not name the subcommand.
     group.allowExcessArguments(true);
   }
 

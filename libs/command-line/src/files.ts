@@ -122,7 +122,8 @@ export function writeOutput(content: string): void {
 }
 
 /**
- * Resolves when all output is written. The process must not end before, because the rest of the output would be lost.
+ * Resolves when all output is written. Await this function before the process ends, because output that is not written
+ * by then would be lost.
  * @throws OutputFailure if nobody reads the pipe
  */
 export function outputIsWritten(): Promise<void> {

@@ -48,8 +48,8 @@ export function copyDatabase(
         signal.throwIfAborted();
         return await copyAll({ reading, writing }, leftOut, onRows);
       } catch (error) {
-        // Close both connections first: a ROLLBACK would wait forever behind the remaining rows of a COPY, which nobody
-        // reads.
+        // Close both connections before the error ends the transactions. A ROLLBACK on an open connection could wait
+        // forever, because it would have to wait for the remaining rows of a COPY, which nobody reads.
         end();
         throw signal.aborted ? signal.reason : error;
       } finally {
@@ -109,7 +109,10 @@ async function createTables({ reading, writing }: Transactions): Promise<void> {
   }
 }
 
-/** Sets the text formats of dates, numbers and bytes: COPY sends text, so both servers need the same formats. */
+/**
+ * Sets the text formats of dates, numbers and bytes. COPY transfers values as text, so both servers need the same
+ * formats.
+ */
 const FORMATS = `SELECT set_config('DateStyle', 'ISO, YMD', true), set_config('IntervalStyle', 'postgres', true),
   set_config('extra_float_digits', '3', true), set_config('bytea_output', 'hex', true)`;
 

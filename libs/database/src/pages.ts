@@ -223,8 +223,8 @@ const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 /** Returns the SQL for one page of a search by name. If the search has filters, it stops after reading 2,000 rows. */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
-  // If the search is limited to some ids, read the rows with these ids first, and then check their names. OFFSET 0 keeps
-  // PostgreSQL from merging the subquery with the search, and then reading the rows of all matching names.
+  // If the search is limited to some ids, read the rows with these ids first, and then check their names. Without
+  // OFFSET 0, PostgreSQL would merge this subquery with the search, and could read the rows of all matching names.
   const among = ids && `(SELECT * FROM ${table} WHERE ${id} = ANY(${ids}::bigint[]) OFFSET 0) AS among`;
   const walk = select(
     { ...list, columns: `${columns}, ${BY_NAME} AS lower_name`, table: among ?? table },

@@ -3,9 +3,9 @@ import { type ClientBase, type Pool, defaults, types } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 
-// The import of this file sets two defaults of the driver for the whole process, this one and the parser of `bigint`.
-// Send dates in UTC. The driver's default, local time, is wrong for dates of the 19th century, when time zones had
-// offsets with seconds.
+// When this file is imported, it sets two defaults of the driver for the whole process: the time zone of dates that are
+// sent (here), and the parser of `bigint` (below). Dates are sent in UTC. The driver would send local time, which is
+// wrong for dates of the 19th century, when time zones had offsets with seconds.
 defaults.parseInputDatesAsUTC = true;
 
 /**
@@ -45,7 +45,7 @@ export function isPooled(connection: ClientBase): boolean {
 }
 
 /**
- * Returns a function that is called with each new connection of a pool. From then on, the connection is closed as soon as
+ * Returns a function to call with each new connection of a pool. This function makes the connection close as soon as
  * the server has been silent for too long. Pending statements on the connection then fail with ETIMEDOUT.
  * @param silenceMs a time in milliseconds, longer than the server's `statement_timeout` and the pool's idle timeout
  */

@@ -57,8 +57,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
     const server = await superviseServer({ folder, account, database, parameters, log, signal });
     const lost = server.lost.then((error) => toEmbeddedPostgresError(error, `restart PostgreSQL in ${path}`));
-    // Other commands may use a server that one command has started with `share`. SIGTERM waits for their sessions, and
-    // the server goes on if the sessions last longer.
+    // Other commands may use a server that one command has started with `share`. Stop such a server with SIGTERM only,
+    // after which the server runs until their sessions have ended. `stop` waits for this end for at most ten seconds.
     return { url, lost, stop: () => server.stop(share ? ['SIGTERM'] : ['SIGINT', 'SIGQUIT']) };
   } catch (error) {
     if (share && error instanceof ServerInUseError) {

@@ -104,16 +104,16 @@ function asksForOne(query: object, parameter: string): boolean {
   return name === parameter && typeof value === 'string' && others.length === 0;
 }
 
-/** A body with more characters than this is kept as bytes. */
+/** If the JSON of a page has more characters than this, the page's body is kept as bytes and not as text. */
 const LONG_BODY = 64 * 1024;
-/** The JSON of pages, because several requests may share a page. */
+/** The body of each page, kept so that requests that share a page do not all have to make its JSON again. */
 const pageBodies = new WeakMap<Page<object>, string | Buffer>();
 
 function bodyOf(page: Page<object>): string | Buffer {
   let body = pageBodies.get(page);
   if (body === undefined) {
     const text = JSON.stringify(page.entries);
-    // A long text takes less time if it is turned into bytes once and not for each request.
+    // Turn a long text into bytes here, once. Otherwise each response would turn the text into bytes again.
     body = text.length > LONG_BODY ? Buffer.from(text) : text;
     pageBodies.set(page, body);
   }

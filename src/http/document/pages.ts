@@ -99,8 +99,9 @@ ${tags.join('\n')}
 }
 
 /**
- * Adds to the page of Swagger UI the plugins for Swagger UI, a text that stands in for Swagger UI, and the site header,
- * the theme and the styles that all other pages have. Leaves out the script that adds the top bar of Swagger UI.
+ * Completes the page of Swagger UI. Adds the plugins for Swagger UI, and the site header, the theme and the styles that
+ * all pages have. Adds a text that readers see until Swagger UI has loaded. Leaves out the script that adds the top bar
+ * of Swagger UI.
  */
 export function withSiteHeader(html: string, styles: string[]): string {
   const head = `<meta name="viewport" content="width=device-width, initial-scale=1">

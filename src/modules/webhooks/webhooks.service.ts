@@ -78,7 +78,10 @@ export class WebhooksService {
     return toWebhookDto(owned(await this.database.find(Webhook, id, clientId), id, clientId));
   }
 
-  /** Locks the client's row, because concurrent requests could otherwise create more webhooks than the limit allows. */
+  /**
+   * Creates a webhook. Locks the client's row, because concurrent requests could otherwise create more webhooks than
+   * the limit allows.
+   */
   create(body: NewWebhookDto, clientId: CallerId, source: CommandSource): Promise<WebhookWithSecretDto> {
     const created = this.commands.execute(source, {
       needs: [ClientRows.needOf(clientId), { lookup: COUNT, key: clientId }, { newId: Webhook }],
@@ -102,7 +105,8 @@ export class WebhooksService {
           secrets: [{ sealed, until: null }],
           createdAt: state.now,
         };
-        // If the client was deleted in the meantime, write nothing: its webhooks were deleted as well.
+        // If the client was deleted in the meantime, write nothing, because the client's other webhooks were deleted as
+        // well.
         if (ClientRows.exists(state, clientId)) {
           state.insert(Webhook, id, webhook);
           state.setLookup(COUNT, clientId, count + 1);

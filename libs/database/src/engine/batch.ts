@@ -19,8 +19,9 @@ export interface CommandEntry {
   /** The rows that the command may change (see `exclusiveRowsOf`). */
   readonly exclusiveRows: readonly string[];
   /**
-   * The rows for which the next batch of a skipped command waits: the row that another transaction has locked, and before
-   * this row the rows that the command needs before it. Empty if no batch has skipped the command.
+   * Empty until a batch skips the command because another transaction has locked one of the rows that the command
+   * needs. The list then has this row and, before it, the rows that come earlier in `needs`. The next batch with the
+   * command waits until it has locked all rows of this list.
    */
   readonly awaitedRows: readonly RowNeed[];
 }
@@ -34,8 +35,9 @@ interface BatchTransaction {
   tables: readonly Entity[];
   state: State;
   /**
-   * The rows for which the transaction waits if another transaction has locked these rows. Commands that need other rows
-   * that are locked are skipped.
+   * The rows for which the transaction waits if another transaction has locked these rows. The transaction does not
+   * wait for other rows. If another transaction has locked one of them, the commands that need this row are skipped,
+   * and run in a later batch.
    */
   awaitedRows: readonly RowNeed[];
 }
@@ -43,7 +45,8 @@ interface BatchTransaction {
 /**
  * Runs commands in one transaction of two round trips: the first locks and loads rows, the second writes the changes
  * and commits.
- * @returns the commands that were skipped because another transaction has locked a row, each with its `awaitedRows`
+ * @returns the commands that were skipped, that is, not run, because another transaction has locked a row that the
+ * command needs. Each has its new `awaitedRows`
  * @throws the database error; the promises of the commands are then still pending, and the transaction may be open
  */
 export async function runBatch(
@@ -109,8 +112,8 @@ function firstLoads(transaction: BatchTransaction, needs: readonly Need[]): Load
 }
 
 /**
- * Keeps one need for each row: the one with the strongest lock that any command of the batch needs. This lock serves all
- * commands that need the row, so the row is locked by one statement.
+ * Returns one entry for each row, with the strongest lock that any command of the batch needs. This lock serves all
+ * commands that need the row, so one statement locks the row.
  */
 function strongest(needs: readonly RowNeed[]): RowNeed[] {
   const rows = new Map<string, RowNeed>();
@@ -140,7 +143,7 @@ function loadsOfRows(
   return groupBy(needs, readOf).map(([read, same]) => {
     const { entity, lock } = same[0]!;
     return loadOf(read, idsOf(same), (id, row) => {
-      // If no row was found, the row is locked or does not exist, which `findAbsent` finds out.
+      // A row that was not found is locked or does not exist. `findAbsent` finds out which of the two is true.
       if (row !== null) {
         state.addLoaded(entity, id, row, lock);
       }
@@ -156,8 +159,9 @@ function loadsOfNewIds({ database, state }: BatchTransaction, needs: readonly Ne
 }
 
 /**
- * Reads the rows that were not loaded once more, without a lock. A row that is not found does not exist. Another transaction
- * has locked the other rows, and may change these rows, so they are not added to the state.
+ * Reads the rows that `loadsOfRows` has not found a second time, without a lock. If a row is not found again, it does
+ * not exist, and the state gets null for the row. Otherwise another transaction has locked the row and may change it,
+ * so the row is not added to the state.
  */
 async function findAbsent(
   { database, session, state }: BatchTransaction,
@@ -188,9 +192,10 @@ function loadOf<Key, Result>(
 }
 
 /**
- * Returns the rows for which the command has to wait: a row that another transaction has locked, and the rows that the
- * command needs before this row. With these rows in the same batch, rows are always locked in the same order. Returns no rows
- * if the command can decide at once.
+ * Returns the rows for which the command has to wait: the first row in `needs` that another transaction has locked, and
+ * all rows before it in `needs`. The next batch locks these rows before all others. The list has the rows before the
+ * locked row, too, so that every batch locks the rows in the same order. Returns no rows if the command can decide at
+ * once.
  */
 function awaitedRowsOf(command: Command, state: State): RowNeed[] {
   const rows = command.needs.filter(isRow);

@@ -13,8 +13,8 @@ const MAX_BATCHES = 2;
 const MAX_BATCHES_WITH_SLOW = 4;
 const MAX_COMMANDS = 150;
 /**
- * While a batch runs, a second batch starts as soon as this many commands wait. Smaller batches would cost more for
- * each command.
+ * While a batch runs, a second batch starts as soon as this many commands wait, or as many as the running batch has, if
+ * these are fewer. Smaller batches would cost more for each command.
  */
 const MIN_SECOND_BATCH = 50;
 /** The share of the connection pool that batches may use while they wait for locked rows. */
@@ -33,7 +33,10 @@ export interface WriteModel {
 
 interface Batch {
   readonly commands: readonly QueuedCommand[];
-  /** The rows for which the batch waits if another transaction has locked these rows. Empty unless its commands were skipped. */
+  /**
+   * The rows for which the batch waits if another transaction has locked these rows. Only a batch of commands that an
+   * earlier batch has skipped has such rows. Empty for a batch of new commands.
+   */
   readonly awaitedRows: readonly RowNeed[];
   /** The rows that the batch may change, which no other batch of this process may change at the same time. */
   readonly exclusiveRows: ReadonlySet<string>;
@@ -78,7 +81,7 @@ export class CommandExecutor {
     return commands.length > 0 ? commands : this.takeSkipped();
   }
 
-  /** Takes commands that no batch has skipped yet. */
+  /** Takes commands from the queue that no batch has skipped yet. Takes none if no further batch may start now. */
   private takeNew(): QueuedCommand[] {
     const running = this.running.filter(({ awaitedRows }) => awaitedRows.length === 0);
     const recent = startedRecently(running);
@@ -92,8 +95,9 @@ export class CommandExecutor {
   }
 
   /**
-   * Takes a command that a batch has skipped because another transaction had locked a row, and all skipped commands that
-   * wait for the same rows. Their batch can wait for these rows without delaying commands that need other rows.
+   * Takes a command from the queue that a batch has skipped because another transaction had locked a row, and all
+   * skipped commands that wait for the same rows. These commands form a batch of their own, which can wait for the rows
+   * without delaying commands that need other rows.
    */
   private takeSkipped(): QueuedCommand[] {
     const waiting = this.running.filter(({ awaitedRows }) => awaitedRows.length > 0);

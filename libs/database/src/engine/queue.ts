@@ -73,9 +73,9 @@ export class FairQueue<Item> {
 
   /**
    * Adds an item to the queue, in the first round in which the caller has no other item.
-   * @returns the result that the user of the queue, after the work on the item, passes to `resolve`
-   * @throws the error that the user of the queue passes to `reject`; OverloadedError if the queue is full or the
-   * item waits for too long
+   * @returns the result of the work on the item, which the code that has taken the item passes to `resolve`
+   * @throws the error that this code passes to `reject`; OverloadedError if the queue is full or the item waits for too
+   * long
    */
   add<Result>(callerId: CallerId, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {

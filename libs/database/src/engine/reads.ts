@@ -137,8 +137,8 @@ export class Reads {
   }
 
   /**
-   * True if a slow statement of this caller is running, or is among the statements to be sent `next`. Each caller may run
-   * one slow statement at a time, so that a few callers cannot take all connections.
+   * True if a slow statement of this caller is running, or is in `next`, the groups that are to be sent next. Each
+   * caller may run one slow statement at a time, so that a few callers cannot take all connections.
    */
   private hasSlow(callerId: CallerId, next: Groups): boolean {
     return [next, ...this.running.map(({ pending }) => pending)].some((groups) =>

@@ -29,13 +29,13 @@ export interface RowNeed {
   lock: RowLock;
 }
 
-/** The value that a lookup finds for a key. */
+/** Asks for the value that the statement `lookup` finds for `key`. */
 export interface LookupNeed {
   lookup: Lookup<never, unknown>;
   key: unknown;
 }
 
-/** An id for a new row of the entity. */
+/** Asks for an id for a new row of the entity. */
 export interface NewIdNeed {
   newId: Entity;
 }
@@ -118,7 +118,10 @@ export class State {
   private readonly newIds = new Map<Entity, number[]>();
   /** The rows that commands have added with `append`, by the statement that inserts these rows. */
   private readonly appended = new Map<Insert, Cell>();
-  /** For undoing the current command: the content of each cell before the command changed it. A cell holds a row, for example. */
+  /**
+   * The value that each cell had before the current command changed the cell. If the command fails, the cells get these
+   * values back. If it succeeds, these values show what the command has changed.
+   */
   private before = new Map<Cell, unknown>();
 
   /**
@@ -141,7 +144,10 @@ export class State {
     return cell;
   }
 
-  /** True if the transaction holds a lock on the row that is strong enough, or if the row is known not to exist. */
+  /**
+   * True if the state has the row and the transaction holds a lock on it that is strong enough, or if the row is known
+   * not to exist, so that there is nothing to lock.
+   */
   meets({ entity, id, lock }: RowNeed): boolean {
     const cell = this.cells.get(entity)?.get(id);
     return cell !== undefined && (cell.stored === null || isAsStrong(cell.lock, lock));

@@ -218,8 +218,8 @@ export class Connection {
   }
 
   /**
-   * Releases the memory of the request that has started last if its response is sent. Earlier requests are released already,
-   * because `takeTurn` releases a request when the next one starts.
+   * Releases the memory of the request that was started last, if the response to this request is sent. The memory of
+   * earlier requests is released already, because `takeTurn` does so when it starts the next request.
    */
   releaseIfSent(): void {
     if (this.response !== undefined && isSent(this.response)) {

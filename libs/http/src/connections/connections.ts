@@ -117,7 +117,8 @@ export class Connections {
     server.on('connection', (socket: Socket) => this.accept(socket));
     const begin: Handler = (request, response) => this.takeTurn(request, response);
     server.removeAllListeners('request').on('request', begin).on('checkExpectation', begin);
-    // Node's own answer to a malformed request would have no error in JSON.
+    // Replace the existing listener for malformed requests, because its answer does not have the JSON of the other
+    // errors.
     server.removeAllListeners('clientError');
     server.on('clientError', (failure, socket) => this.refuse(failure, socket as Socket));
     server.on('connect', ({ socket }) =>

@@ -5,7 +5,7 @@ for (const code of document.querySelectorAll(
 )) {
   const copy = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
   copy.addEventListener('click', () => {
-    // navigator.clipboard is missing without TLS, so copy the selection instead.
+    // Without TLS, browsers have no `navigator.clipboard`. So select the text and copy the selection.
     getSelection().selectAllChildren(code);
     document.execCommand('copy');
     copy.textContent = 'Copied';

@@ -1,4 +1,5 @@
-// How Scalar shows the reference: from here alone, with requests to the address that served the page.
+// Shows the API reference with Scalar. The page loads nothing from other servers, and sends requests to the address
+// from which the page itself was loaded.
 const here = new URL('.', location.href).href;
 
 globalThis.Scalar.createApiReference('#reference', {
@@ -7,12 +8,12 @@ globalThis.Scalar.createApiReference('#reference', {
   setPageTitle: ({ title }) => `${title} · Pet Store`,
   authentication: { preferredSecurityScheme: 'apiKey' },
   persistAuth: true,
-  // The document has samples of its own, which run as they are.
+  // Hide the samples that Scalar generates, because the OpenAPI document has samples of its own, which run unchanged.
   hiddenClients: true,
-  // As they are sent.
+  // Show the fields of a schema in the order in which the service sends the fields.
   orderSchemaPropertiesBy: 'preserve',
   orderRequiredPropertiesFirst: false,
-  // The header has one for all pages.
+  // Hide Scalar's switch between light and dark, because the site header has a switch for all pages.
   hideDarkModeToggle: true,
   documentDownloadType: 'none',
   showDeveloperTools: 'never',
@@ -28,19 +29,23 @@ globalThis.Scalar.createApiReference('#reference', {
 document.getElementById('content').remove();
 
 document.querySelector('.skip').addEventListener('click', (event) => {
-  // A hash would be an operation for Scalar.
+  // Keep the link from adding `#content` to the address, because Scalar would take this text for an operation.
   event.preventDefault();
   document.getElementById('content')?.focus();
 });
 
-// On a phone, the response is below the request, outside of the window.
+// On a phone, the response is below the request and outside of the window. So scroll to the response after a click on
+// the button that sends the request.
 document.addEventListener('click', ({ target }) => {
   if (target.closest('[data-addressbar-action="send"]')) {
     document.querySelector('section:has(> .response-section-content)')?.scrollIntoView({ block: 'nearest' });
   }
 });
 
-/** Names parts that Scalar leaves without a name, or gives the form of another product's key. */
+/**
+ * Corrects names and roles of parts of the page for screen readers, because Scalar gives some parts no name or a wrong
+ * role. In the field for the API key, also replaces the example, which has the form of another product's key.
+ */
 function nameParts() {
   const all = (selector) => document.querySelectorAll(selector);
   for (const main of all('#reference main')) Object.assign(main, { id: 'content', tabIndex: -1 });
@@ -54,10 +59,11 @@ function nameParts() {
   }
   for (const field of all('.code-input-lite__editor[role="combobox"]')) {
     field.ariaLabel ||= field.dataset.placeholder || 'Value';
-    // Scalar calls the field a combo box, but the field has no list.
+    // Scalar gives this field the role of a combo box, but the field has no list to choose from.
     field.role = 'textbox';
   }
-  // Scalar does not say whether the list of search results is open, and calls it a list even if nothing was found.
+  // Scalar does not tell screen readers that the list of search results is open. Scalar also gives the results the role
+  // of a list if nothing was found.
   for (const field of all('input[role="combobox"]')) field.ariaExpanded = 'true';
   for (const list of all('[id$="-search-result"]')) {
     list.role = list.querySelector('[role="option"]') ? 'listbox' : 'group';
@@ -67,14 +73,16 @@ function nameParts() {
   for (const button of all('.show-more[aria-label^="Show all"]')) {
     button.ariaLabel = button.ariaLabel.replace('Show all', 'Show more:');
   }
-  // A button whose role is "none" must not have a name, but Scalar gives it one.
+  // Scalar gives these buttons a name and the role "none", with which a button must not have a name. So remove the
+  // role.
   for (const button of all('button[role="none"]')) button.removeAttribute('role');
   for (const button of all('button[class*="copy-button"]:not([aria-label])')) {
     button.ariaLabel = 'Copy';
-    // The attribute may name an element that does not exist.
+    // `aria-controls` may name an element that does not exist.
     button.removeAttribute('aria-controls');
   }
 }
 
-// The panel that sends requests may stand outside of #reference.
+// Observe the whole body and not only `#reference`, because the panel that sends requests may stand outside of
+// `#reference`.
 new MutationObserver(nameParts).observe(document.body, { childList: true, subtree: true });

@@ -188,7 +188,7 @@ globalThis.swaggerUiPlugins = [
       HighlightCode: marked('pre', (code) => {
         code.tabIndex = code.scrollHeight > code.clientHeight ? 0 : -1;
       }),
-      // A screen reader would read all of an opened response aloud.
+      // Remove `aria-live`, because with it a screen reader would read all of an opened response aloud.
       responses: marked('.responses-table', (table) => table.removeAttribute('aria-live')),
     };
     return { wrapComponents };
@@ -281,15 +281,16 @@ globalThis.swaggerUiPlugins = [
   },
 
   // 16. Announces the status of a response. Writes the space after a comma in a header, which Swagger UI leaves out.
-  // Does not call 304 an error. If there is no response, says what to do instead of the reasons that Swagger UI
-  // guesses, such as CORS, because requests go to the page's own origin.
+  // Does not call 304 an error. If there is no response, Swagger UI guesses reasons such as CORS, which cannot apply,
+  // because requests go to the page's own origin. Shows advice instead of these reasons.
   ({ React: { createElement, Fragment } }) => {
     const advice =
       'The service did not respond. Check that the service runs and that you are online, and then press Execute again.';
     const responses = (Original) => (props) => {
       const response = props.tryItOutResponse;
       const text = response && `Response ${response.get('status') ?? 'failed'}`;
-      // With another key, the element is a new one, which is announced even if its text is the same again.
+      // Each response has its own `key`, so React makes a new element for each response. Screen readers announce a new
+      // element even if its text is the same as before.
       const key = response?.getIn(['headers', 'x-request-id']);
       const news = { className: 'news', role: 'status' };
       const announced = createElement('div', news, createElement('p', { key }, text));

@@ -1,4 +1,5 @@
-// The choice of light or dark, for all pages. It is kept under the name that Scalar uses, too.
+// Lets readers choose light or dark colours for all pages. The choice is stored under the name `colorMode`, which
+// Scalar uses as well.
 {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const button = Object.assign(document.createElement('button'), { type: 'button' });
@@ -7,13 +8,14 @@
     try {
       return localStorage.getItem('colorMode');
     } catch {
-      // The browser keeps nothing for this page.
+      // The browser does not let this page store anything, so no choice is known.
       return null;
     }
   };
   const isDark = () => (['dark', 'light'].includes(chosen()) ? chosen() === 'dark' : system.matches);
   const show = (dark) => {
-    // The guides and Swagger UI read the class of the root, Scalar that of the body.
+    // Set the class of the root element for the guides and Swagger UI, and the class of the body for Scalar. While the
+    // head of the page loads, there is no body yet.
     for (const { classList } of [document.documentElement, document.body].filter(Boolean)) {
       classList.toggle('dark-mode', dark);
       classList.toggle('light-mode', !dark);

@@ -16,9 +16,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 export class NoConnectionError extends Error {}
 
 /**
- * Connects to the address that accepts first. An attempt that is slow continues while the next address is tried. Node's
- * `autoSelectFamily` ends a slow attempt before the next address is tried. If that address is dead, a receiver that
- * accepts after a few seconds would never be reached.
+ * Tries one address after the other, and connects to the address that accepts first. A slow attempt continues while the
+ * next addresses are tried. Node's `autoSelectFamily` is not used, because it ends a slow attempt before it tries the
+ * next address. If the next address is dead, a receiver that accepts only after a few seconds would then never be
+ * reached.
  */
 export async function connectToFirst(
   addresses: readonly string[],

@@ -52,7 +52,7 @@ export interface LeasedDelivery {
   eventId: string;
   /** The event as JSON; null if the event has expired. */
   body: string | null;
-  /** In unix milliseconds. */
+  /** When the attempt began, in unix milliseconds. */
   startedAt?: number;
   attempt?: FinishedAttempt;
 }

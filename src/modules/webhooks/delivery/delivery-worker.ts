@@ -39,7 +39,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Webhooks');
   private isAnyEnabled = false;
   private isStopping = false;
-  /** The attempts whose outcomes are not recorded yet, by the deliveries that this instance has leased. */
+  /** The attempts whose outcomes are not recorded yet. The key of an attempt is the delivery that it sends. */
   private readonly current = new Map<LeasedDelivery, Promise<void>>();
   private readonly sending = new RepeatingTask({
     name: 'Sending deliveries to webhooks',
@@ -76,7 +76,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
-    // Keep sending in progress meanwhile, because the leases of the current attempts must be renewed until they end.
+    // Stop the tasks only after this wait. Until the current attempts end, the task `sending` has to renew their
+    // leases.
     await Promise.race([this.attemptsEnd(), pause(this.drainMs, undefined, { ref: false })]);
     await Promise.all(this.tasks().map((task) => task.stop()));
     // Record the outcomes of finished attempts before the process ends. Ignore an error. If an outcome is not recorded,
