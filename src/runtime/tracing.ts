@@ -34,8 +34,9 @@ const MAX_REPORTED = 100;
 const EFFECTIVE =
   /^OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|SDK_DISABLED|TRACES_SAMPLER(_ARG)?|SEMCONV_STABILITY_OPT_IN|BSP_\w+|(SPAN_)?ATTRIBUTE_\w+|SPAN_\w+|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_\w+))$/;
 /**
- * Variables of OpenTelemetry that the service does not read. The service always works as the given value of a variable
- * says. If a variable has another value, the service logs a warning that the variable has no effect.
+ * Variables of OpenTelemetry that the service does not read, because the service always behaves as if each variable had
+ * the value that is listed here. If a variable is set to another value, the service logs a warning that the variable
+ * has no effect.
  */
 const FIXED_VALUES: Record<string, string> = {
   OTEL_TRACES_EXPORTER: 'otlp',

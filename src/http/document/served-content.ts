@@ -60,8 +60,8 @@ interface Content {
   digest: string;
   hasAddress: boolean;
   /**
-   * Returns the content uncompressed (`identity`), compressed with gzip and, for files only, compressed with Brotli
-   * (`br`). A response sends the chunks of one of these one after the other.
+   * Returns the content with this address of the service in each encoding: uncompressed (`identity`), gzip and, for
+   * files only, Brotli (`br`). A response sends the chunks of one encoding one after the other.
    */
   chunksFor(address: string): Record<'identity' | 'gzip', Buffer[]> & { br?: Buffer[] };
 }
@@ -124,7 +124,8 @@ export function withoutDigest(path: string): string {
 /**
  * Serves a text, which is rewritten in this order:
  * 1. `write` returns the text. In a page, the links are already relative.
- * 2. The digest of each of the files is added to its name in the text, before the `"` at the end of the link.
+ * 2. For each of `files`, the digest of the file's content is added to the file's name in the text, before the `"` at
+ * the end of the link.
  * 3. In each response, ADDRESS_PLACEHOLDER is replaced by the address that the caller has used.
  * @param files files to which the text links
  */

@@ -87,8 +87,9 @@ interface Description {
 const NO_ROWS: Description = { columns: [], parsers: [] };
 
 /**
- * Sends several statements at once and receives their results in one round trip. The driver's pipeline mode sends more
- * messages for each statement, which takes more processor time. Source: PostgreSQL, "Message Flow".
+ * Sends several statements at once and receives their results in one round trip. Does not use the driver's pipeline
+ * mode, because it sends more messages for each statement, which takes more processor time. PostgreSQL's documentation
+ * describes the messages under "Message Flow".
  */
 class RoundTrip {
   private readonly results: StatementResult[] = [];

@@ -159,7 +159,7 @@ export class DeliveryQueue {
     return { leased, hasMore: leased.length > 0 && share < MAX_CONCURRENT_TO_WEBHOOK };
   }
 
-  /** Renews the leases of the deliveries that are being sent, if more than half of a lease's duration is over. */
+  /** Renews the lease of each delivery in `sending`, if less than half of the lease's duration (LEASE_MS) is left. */
   async renewLeases(sending: readonly LeasedDelivery[]): Promise<void> {
     const half = this.clock.now() + LEASE_MS / 2;
     const ending = sending.filter(({ leasedUntil }) => leasedUntil.getTime() < half);
@@ -175,8 +175,9 @@ export class DeliveryQueue {
 
   /**
    * Ends the leases that had already expired at the previous successful call. The calls fail while the database is
-   * unavailable. So after an outage, the first call ends no lease that expired during the outage, and each process has a
-   * second to renew its leases before other processes may send its deliveries.
+   * unavailable. So after an outage, the first call ends no lease that expired during the outage, and each process can
+   * renew its leases until the next call, a second later. Only then may other processes send the deliveries whose
+   * leases were not renewed.
    */
   async endExpiredLeases(): Promise<void> {
     const now = this.clock.now();
@@ -235,8 +236,10 @@ export class DeliveryQueue {
 }
 
 /**
- * Returns how many deliveries of each found webhook may be leased: at most MAX_CONCURRENT_TO_WEBHOOK, and fewer if many
- * webhooks share the capacity. `found` has the webhooks of each kind.
+ * Returns how many deliveries of each webhook in `found` may be leased: at most MAX_CONCURRENT_TO_WEBHOOK, and fewer if
+ * many webhooks share the capacity.
+ * @param kinds the kinds of webhooks, quick and slow, for which this process has capacity
+ * @param found for each of these kinds, the webhooks with due deliveries
  */
 function shareOf(kinds: readonly { capacity: number }[], found: readonly (readonly object[])[]): number {
   const shares = kinds.map(({ capacity }, index) => Math.floor(capacity / Math.max(1, found[index]!.length)));
