@@ -202,9 +202,9 @@ export function loadEnvironmentFile(known: ReadonlySet<string>): void {
   const others = Object.keys(variables).filter((name) => !known.has(name));
   // With `--json`, print no warning, because a program then expects nothing but the JSON of an error.
   if (others.length > 0 && !process.argv.includes('--json')) {
-    // Find the lines of the variables that set no setting of the service, because the warning says the numbers of these
-    // lines. The warning does not say the names of the variables, because such a name may be a secret. For example, a line
-    // of a private key that ends with `=` looks like a variable without a value.
+    // Warn about variables in `.env` that set no setting of the service. Name the numbers of their lines instead of the
+    // variables, because such a name may be a secret. For example, a line of a private key that ends with `=` looks like a
+    // variable without a value.
     const lines = text.split(/\r?\n|\r/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
     const places = others.map((name) => `line ${lines.findIndex((line) => isSetIn(line, name)) + 1}`);
     const message = `.env: lines that set no setting of the service are ignored: ${places.join(', ')}.`;

@@ -85,8 +85,8 @@ const MAX_LONG_PAGES = 4;
  * The positions of the columns that `pagesStatement` adds to each row, counted from the end of the row, because the columns
  * of the entity come first.
  * - `PAGE_NUMBER` says for which of the requested pages the row was read. The first page has the number 1.
- * - `FITS`, only in a search by name: false for the row at which the search stops because it has already read 2,000 rows,
- *   true for all rows before. The row at which the search stops need not meet the filters.
+ * - `FITS`, only in a search by name: true for a row that belongs on the page. A search stops after reading 2,000 rows, and
+ *   then also returns the next row, for which `FITS` is false. This row only says where the next page begins.
  * - `LOWER_NAME`, only in a search by name: the name of the row in lower case.
  */
 const [PAGE_NUMBER, FITS, LOWER_NAME] = [-1, -2, -3];

@@ -41,8 +41,8 @@ function packageVersion(): string {
 }
 
 /**
- * Returns the path of a program: in the npm package or, if `account` may be unable to read the package, in a copy below
- * `copies`.
+ * Returns the path of a program of PostgreSQL. This path is in the npm package. If another system account runs the program
+ * (`account`), this account may be unable to read the package, so the path is that of a copy below `copies`.
  */
 export function programPath(
   name: 'initdb' | 'postgres',

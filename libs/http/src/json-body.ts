@@ -101,8 +101,9 @@ const MAY_ROUND = /[\d.]{17}|\d[eE]/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/g;
 
 /**
- * Returns 0.5 instead of a number whose fraction `JSON.parse` would round away, so that the field's validation sees a
- * fraction and refuses the number. Returns any other token unchanged.
+ * Replaces a number that `JSON.parse` would round to an integer, such as 1.00000000000000001, by 0.5. The number
+ * fields of this library allow only integers. So the validation of the field refuses 0.5, as it refuses every fraction, and
+ * the caller learns of the mistake. Returns any other token unchanged.
  */
 function unrounded(token: string, whole?: string, fraction = '', exponent = '0'): string {
   if (whole === undefined || !Number.isInteger(Number(token))) {

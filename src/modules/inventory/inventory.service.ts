@@ -120,8 +120,7 @@ export function stockAfter({ petId, stock }: Readonly<InventoryItem>, added: num
 
 const selectByStatus: Select<ListInventoryQuery> = ({ status }, parameter) => {
   const values = status && [...new Set(status)].map((value) => parameter(value, 'text'));
-  // The statement reads the index `pets_by_status`, which has `status` in ascending order. The `status` of the view is
-  // the column of `pets`, so the index of `pets` applies.
+  // PostgreSQL finds pets of a status by the index `pets_by_status`, which has `status` in ascending order.
   return { conditions: [], anyOf: values && { column: 'status', indexDirection: 'ASC', values } };
 };
 

@@ -294,7 +294,10 @@ function dueNow({ now }: State): Pick<WebhookDelivery, 'status' | 'attempts' | '
   return { status: 'pending', attempts: 0, dueAt: now };
 }
 
-/** Lets a webhook that is not proven yet get its next delivery now, without the pause after its last failed attempt. */
+/**
+ * Lets a webhook get its next delivery now if no delivery to its URL has succeeded yet (`proven` is false). Such a webhook
+ * would otherwise get nothing during the pause after its last failed attempt.
+ */
 function endProbePause(state: State, webhook: Webhook): void {
   state.update(Webhook, webhook.id, { ...webhook, probeAfter: null });
 }

@@ -1,11 +1,12 @@
-// This file connects a request with the command of its handler. Before the executor runs the command, the executor
-// calls `wrap` of the command's source, and gets a command with up to two layers around the handler's own command:
-// 1. The outer layer belongs to the `Idempotency-Key`: the stored response replaces the decision (`IdempotentRequest.wrap`).
-//    `IdempotencyInterceptor` puts this layer into `request.commandSource`, because the interceptor also marks the response.
-// 2. The inner layer belongs to `If-Match` and `If-None-Match`: the decision fails with 412 (`underConditions` below).
-// A request that is refused before its handler sends a command, for example because of an invalid body, has no command to
-// wrap. If the request has an `Idempotency-Key`, `IdempotencyInterceptor` sends a command that has only the outer layer around
-// the error: a stored response replaces the error.
+// This file connects the headers of a request with the command that its handler sends. A handler sends its command with a
+// source (`Source` below). The executor calls `wrap` of the source, which puts up to two layers around the command:
+// 1. The outer layer exists if the request has an `Idempotency-Key`. If a response is stored under the key, this layer returns
+//    the stored response, and the command does not run. `IdempotencyInterceptor` makes the layer (`IdempotentRequest.wrap`).
+// 2. The inner layer exists if the request has `If-Match` or `If-None-Match`. If the condition is not met, this layer throws
+//    412, and the command does not run (`underConditions` below).
+// A request with an invalid body is refused before its handler sends a command. If such a request has an `Idempotency-Key`,
+// `IdempotencyInterceptor` sends a command in the outer layer that only throws the error of the refusal. So a stored response
+// is returned instead of this error, too.
 import {
   type ExecutionContext,
   RequestMethod,

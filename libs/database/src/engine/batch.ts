@@ -159,9 +159,10 @@ function loadsOfNewIds({ database, state }: BatchTransaction, needs: readonly Ne
 }
 
 /**
- * Reads the rows that `loadsOfRows` has not found a second time, without a lock. If a row is not found again, it does
- * not exist, and the state gets null for the row. Otherwise another transaction has locked the row and may change it,
- * so the row is not added to the state.
+ * Finds out why rows are missing after the reads with locks. Such a read skips a row that another transaction has locked. So
+ * this function reads the missing rows once more, without locks. If a row is missing again, it does not exist, and the state
+ * gets null for the row. If a row is there, another transaction has locked it and may change it, so the row is not added to
+ * the state.
  */
 async function findAbsent(
   { database, session, state }: BatchTransaction,
@@ -193,9 +194,8 @@ function loadOf<Key, Result>(
 
 /**
  * Returns the rows for which the command has to wait: the first row in `needs` that another transaction has locked, and
- * all rows before it in `needs`. The next batch locks these rows before all others. The list has the rows before the
- * locked row, too, so that every batch locks the rows in the same order. Returns no rows if the command can decide at
- * once.
+ * all rows before it in `needs`. All transactions lock rows in the order of `needs`, because two transactions that lock the
+ * same rows in different orders can wait for each other forever. Returns no rows if the command can decide at once.
  */
 function awaitedRowsOf(command: Command, state: State): RowNeed[] {
   const rows = command.needs.filter(isRow);

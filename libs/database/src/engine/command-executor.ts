@@ -95,8 +95,8 @@ export class CommandExecutor {
   }
 
   /**
-   * Takes a command from the queue that a batch has skipped because another transaction had locked a row, and all
-   * skipped commands that wait for the same rows. These commands form a batch of their own, which can wait for the rows
+   * Takes skipped commands from the queue: commands that an earlier batch could not run, because another transaction had
+   * locked a row that they need. Takes only commands that wait for the same rows, so that their batch can wait for these rows
    * without delaying commands that need other rows.
    */
   private takeSkipped(): QueuedCommand[] {

@@ -50,9 +50,9 @@ export function startedRecently<Work extends { since: number }>(running: readonl
  */
 export class FairQueue<Item> {
   private items: Queued<Item>[] = [];
-  /** The number of the current round, from which the latest item was taken. */
+  /** The number of the current round. A round ends when one item of each caller that has waiting items has been taken. */
   private round = 0;
-  /** The callers whose item of the current round has been taken. */
+  /** The callers of which an item was taken in the current round. */
   private served = new Set<CallerId>();
   private timer?: NodeJS.Timeout;
   private isScheduled = false;

@@ -87,7 +87,10 @@ function noteMessageBegin(this: Parser): void {
 
 export class Connection {
   private static readonly bySocket = new WeakMap<Socket, Connection>();
-  /** The response to the request that has started last. This response is in progress or already sent. */
+  /**
+   * The newest response that the service has begun to work on. It is in progress or already sent, because a connection's
+   * responses are made one after the other.
+   */
   response?: AccountedResponse;
   /**
    * Requests that have arrived, but start only when all earlier responses are sent. If a request started before its turn,

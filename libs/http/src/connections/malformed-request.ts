@@ -1,4 +1,5 @@
-// This file answers bytes that cannot be parsed as a request, and closes connections so that the last response arrives.
+// This file answers bytes that cannot be parsed as a request. It closes a connection in two steps: first the sending side,
+// and a moment later the rest. If the connection were closed at once, the last response could be lost on its way.
 import { once } from 'node:events';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

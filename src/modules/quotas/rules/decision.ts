@@ -24,7 +24,10 @@ export interface QuotaState {
   now: number;
 }
 
-/** The result of a `Step`, with the counts after this step. Times are in unix milliseconds. */
+/**
+ * What was decided about a request, or about a refund or a read of the counts (`Step`), and the counts of the client after
+ * that. Times are in unix milliseconds.
+ */
 export interface Decision {
   readonly outcome: Outcome;
   /** The window whose limit refused the request, or null. If both limits are reached, the window that ends last. */
