@@ -23,7 +23,7 @@ const SHUTDOWN_TIMEOUT_MS = 10_000;
  * begins.
  */
 const MAX_LOG_BYTES = 1_000_000;
-const OWNER_LOCK = 7_366_277_318;
+export const OWNER_LOCK = 7_366_277_318;
 /** Matches temporary reasons for a failed start, for example that another process is starting a server, too. */
 const CONFLICT =
   /lock file ".*" (already exists|is empty)|pre-existing shared memory|could not create shared memory segment: File exists/;
@@ -84,7 +84,10 @@ async function connectAsOwner(server: Server): Promise<Connection> {
       await sleep(20);
     }
   } catch (error) {
-    if (launched?.pid) await stopPostmaster(folder, launched.pid, ['SIGINT', 'SIGQUIT']);
+    // If another process has become the owner of the server that this process has launched, leave the server running,
+    // because only its owner may stop it.
+    const isOfOther = error instanceof ServerInUseError;
+    if (launched?.pid && !isOfOther) await stopPostmaster(folder, launched.pid, ['SIGINT', 'SIGQUIT']);
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import {
   postmasterPid,
   responds,
 } from '../../../support/embedded-servers';
+import { OWNER_LOCK } from '../../../../libs/embedded-postgres/src/server';
 import { until } from '../../../support/eventually';
 import { query } from '../../../support/query';
 import { TestFolder } from '../../../support/test-folder';
@@ -178,6 +179,43 @@ describe('a folder', () => {
     expect(await holders[reports.findIndex(({ error }) => error === undefined)]!.stop()).toBe(0);
     expect(postmasterPid(temporary.path('race', 'data'))).toBeUndefined();
     expect(fs.readdirSync(temporary.path('race')).sort()).toEqual(['data', 'server.log']);
+  });
+
+  it('keeps its server if another process has become the owner before the one that launched the server', async () => {
+    const ownerLock = 'SELECT pg_try_advisory_lock($1) AS "isOwner"';
+    /** Connects as soon as a server listens, and takes the lock of the owner. */
+    const overtake = async (): Promise<Client> => {
+      for (;;) {
+        const other = new Client({ connectionString: embeddedUrl(folder, 'postgres') });
+        other.on('error', () => undefined);
+        try {
+          await other.connect();
+          await other.query(ownerLock, [OWNER_LOCK]);
+          return other;
+        } catch {
+          await other.end().catch(() => undefined);
+        }
+      }
+    };
+    // The library tries to connect every 20 ms only. If the library is first nevertheless, try once more.
+    await until(async () => {
+      const overtaking = overtake();
+      const holder = hold();
+      const [other, { error }] = await Promise.all([overtaking, holder.report()]);
+      if (error === undefined) {
+        await other.end();
+        await holder.stop();
+        return false;
+      }
+      expect(error).toMatch(IN_USE);
+      await holder.ended;
+      expect((await other.query(ownerLock, [OWNER_LOCK])).rows).toEqual([{ isOwner: true }]);
+      await other.end();
+      return true;
+    });
+    const next = hold();
+    expect((await next.report()).error).toBeUndefined();
+    await next.stop();
   });
 
   it('is served by a command that finds no server; it waits at its end for the sessions of others', async () => {
