@@ -8,8 +8,8 @@ import { BaseCommand, type Commander, print } from '#libs/command-line';
 type Completion = [words: string, next: readonly string[]];
 
 /**
- * Placeholder for the names of all clients in the words that may follow. When a user completes a word, the completion
- * script replaces the placeholder by the names, which LIST_CLIENTS prints.
+ * Placeholder in the list of possible next words. It stands for the names of all clients. When a user completes a word, the
+ * completion script replaces the placeholder by the names, which LIST_CLIENTS prints.
  */
 const CLIENT_NAMES = '@clients';
 

@@ -202,8 +202,8 @@ let runningSum: Promise<string> | undefined;
 
 /**
  * Returns the sum of the metrics of all worker processes. For a worker that does not respond, the latest counters are used.
- * Scrapes that overlap share one sum, because two sums at once could each replace the counters of ended worker processes,
- * so that some of these counters would be lost.
+ * Scrapes that overlap share one sum. A sum reads the stored counters of ended worker processes (ENDED), adds those of workers
+ * that have ended meanwhile, and stores the result. Two sums at once would overwrite each other's result.
  */
 export function metricsOf(workers: Worker[], expected: number): Promise<string> {
   runningSum ??= sumOfMetrics(workers, expected).finally(() => (runningSum = undefined));

@@ -207,8 +207,8 @@ async function startService(context: ServeContext, database: OpenDatabase, stops
   stops.push((delayMs) => stopService(context, app, connections, delayMs));
   const server = app.getHttpServer() as Server;
   server.maxConnections = sockets.connections;
-  // Initialize the features first, because a feature that cannot start, for example without its key, must fail before the
-  // seed creates a client whose key nobody would see.
+  // Initialize the features before the seed. The seed creates a client, whose API key is shown only once the service is ready.
+  // If a feature failed after the seed, for example because WEBHOOK_KEY is invalid, nobody would ever see this API key.
   await app.init();
   const seeded = database.isEmbedded ? await seedFirstRun(app) : undefined;
   const { host, port: asked } = settings;

@@ -92,7 +92,7 @@ export function retryingFetch(
     onRetry?.({ operation, waitSeconds: waitMs / 1_000, status, reason });
   };
 
-  /** Returns the pause after a 429 if the pause is not over, otherwise undefined. */
+  /** After a 429, all calls pause until their requests are accepted again. Returns this pause, or undefined if it is over. */
   const currentHold = (): Hold | undefined =>
     hold && now() < Math.min(hold.until, hold.since + MAX_HOLD_MS) ? hold : undefined;
 

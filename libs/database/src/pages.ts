@@ -48,8 +48,8 @@ interface Selection {
 interface FewValues {
   column: string;
   /**
-   * Whether the index for these filters (see `Selection`) has the column in ascending or in descending order. The page is in
-   * order of id either way.
+   * The order in which the index for this filter has `column`. The statement reads each value in this order, because PostgreSQL
+   * can use the index only then. The order of the page is always that of the ids.
    */
   indexDirection: 'ASC' | 'DESC';
   values: readonly string[];
@@ -220,7 +220,10 @@ function pagePart(list: List, conditions: string[], order: string): string {
 const BY_NAME = 'lower(name) COLLATE "C"';
 const AFTER_ALL_NAMES = 'repeat(chr(1114111), 256)';
 
-/** Returns the SQL for one page of a search by name. If the search has filters, it stops after reading 2,000 rows. */
+/**
+ * Returns the SQL for one page of a search by name. A search with filters may have to read many rows to find a few that
+ * meet the filters, so it stops after reading 2,000 rows. The page is then short, and the next page goes on from there.
+ */
 function namedPage(list: List, { prefix, filters, ids }: NameSearch, afterName: string): string {
   const { columns, table, id, conditions } = list;
   // If the search is limited to some ids, read the rows with these ids first, and then check their names. Without

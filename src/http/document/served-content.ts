@@ -87,10 +87,11 @@ export async function readPageFile(name: string): Promise<Source> {
 }
 
 /**
- * Compresses each part of the content once with gzip. The service's address, which depends on the `Host` of a request, is
- * put between the compressed parts when a response is made. A gzip file may have uncompressed blocks, such as the address,
- * between its compressed blocks. To compress the whole content for each address would keep the process busy, because a
- * caller may send any `Host`, and requests for pages are not counted. Content with an address is never sent with Brotli.
+ * Compresses each part of the content once with gzip. When a response is made, the service's address, which depends on the
+ * `Host` of the request, is put between the compressed parts as an uncompressed block, which gzip allows. Compressing the
+ * whole content anew for each address would be too expensive: a caller may send any `Host`, and no limit stops the caller,
+ * because requests for pages are not counted. Content with an address is not sent with Brotli, because parts that Brotli has
+ * compressed separately cannot be joined in this way.
  */
 async function prepare({ parts, brotli }: Source): Promise<Content> {
   const compressedParts = await Promise.all(parts.map(compressPart));

@@ -31,8 +31,8 @@ const KEPT_MS = (EVENT_RETENTION_DAYS + 2) * DAY_MS;
 const MAX_EXAMINED = 5_000;
 
 /**
- * Returns the SQL condition for expired events. The subquery finds the oldest events by their positions, and only the
- * times of these events are compared, so that no index on the time is needed.
+ * Returns the SQL condition for expired events. The subquery finds the 5,000 events with the lowest positions, which are the
+ * oldest ones, by the index on the position. Only the times of these events are compared, so no index on the time is needed.
  */
 const isExpired = (now: number): string =>
   `position = ANY(ARRAY(SELECT position FROM events ORDER BY position LIMIT ${MAX_EXAMINED}))

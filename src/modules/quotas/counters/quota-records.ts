@@ -67,9 +67,9 @@ export class QuotaRecords implements OnApplicationShutdown {
 
   /**
    * Notes a change of a client's counts, which the next save writes to the database.
-   * @param requests the number to add to the count of today: 1 for a counted request, -1 for a refunded request, and 0
-   * if only the count of the minute has changed, for example when a request from before midnight is refunded after
-   * midnight. Yesterday's count then keeps this request
+   * @param requests the number to add to the count of today: 1 for a counted request, -1 for a refunded request, and 0 if
+   * the count of today stays the same. It stays the same if a request of yesterday is refunded today: only the count of
+   * the minute changes, and the count of yesterday keeps the request
    */
   count(clientId: number, { minute }: Windows, requests: number): void {
     const day = startOfDay(this.clock.now());

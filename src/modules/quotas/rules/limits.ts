@@ -42,7 +42,7 @@ export type WindowName = 'minute' | 'day';
 
 /** A period in which requests are counted. */
 export interface Window {
-  /** In unix milliseconds. */
+  /** When this period began, in unix milliseconds. */
   start: number;
   /** Number of requests without refunded requests. */
   count: number;

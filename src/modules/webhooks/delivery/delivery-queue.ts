@@ -45,7 +45,7 @@ export interface LeasedDelivery {
   leasedUntil: Date;
   webhookId: number;
   clientId: number;
-  /** True if this delivery counts towards the maximum for quick webhooks, false if towards the maximum for slow webhooks. */
+  /** True if this delivery counts towards MAX_CONCURRENT_OF_KIND of the quick webhooks, false if of the slow webhooks. */
   quick: boolean;
   url: string;
   secrets: StoredSecret[];
