@@ -28,9 +28,7 @@ const GROUP_LINES = 150;
 const MAX_REPORTED = 20;
 const NOT_JSON =
   'must be a JSON object in UTF-8; it ends too early, or has an unexpected character or another encoding.';
-/**
- * How many times a line is sent again if the database is unavailable. Between two attempts, the import waits PAUSE_MS.
- */
+/** How many times a line is sent again while the database is unavailable, with PAUSE_MS between two attempts. */
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 
@@ -43,9 +41,8 @@ export interface ImportOptions {
   /** Number of the first line to import, counted from 1. An interrupted import has handled all lines before. */
   fromLine?: number;
   /**
-   * The id of an interrupted import, which this import continues. If the interrupted import has created the pet or
-   * category of a line in the last 24 hours, this import does not create the pet or category again. If more time has
-   * passed, this import creates the pet or category again, because the store no longer knows that the line was handled.
+   * The id of an interrupted import, which this import continues. Pets and categories that the interrupted import has
+   * created are not created again, unless 24 hours have passed, after which the store has forgotten its lines.
    */
   runId?: string;
   checkOnly?: boolean;
@@ -69,14 +66,11 @@ export interface ImportOutcome {
   problems: { line: number; problem: string }[];
   isNdjson: boolean;
   /**
-   * A random id of the import. The id is part of each line's idempotency key. With this key, the store creates the pet
-   * or category of a line once, even if the line is sent twice.
+   * A random id of the import, which is part of each line's idempotency key. With this key, the store creates the pet or
+   * category of a line once, even if the line is sent twice.
    */
   runId: string;
-  /**
-   * Set only if the database failed. In this case, it is not known whether the pets and categories of the lines from
-   * `nextLine` to `unknownTo` were created.
-   */
+  /** Set only if the database failed. The lines from `nextLine` to `unknownTo` may then be in the store or not. */
   unknownTo?: number;
   error?: Error;
 }
@@ -284,10 +278,13 @@ class ImportRun {
 
   /** Asks the operator, once, if the import would create categories with names that the store already has. */
   private async confirmRepeatedNames(categories: NumberedCategory[]): Promise<void> {
+    if (this.askOnce === undefined) {
+      return;
+    }
     const inStore = await this.categoriesInStore(categories);
     const [example, ...more] = categories.filter(({ name }) => inStore.has(name));
     if (example !== undefined) {
-      await this.askOnce?.(more.length + 1, example.name);
+      await this.askOnce(more.length + 1, example.name);
       this.askOnce = undefined;
     }
   }
@@ -311,9 +308,8 @@ class ImportRun {
     for (const [index, line] of lines.entries()) {
       const error = (outcomes[index] as PromiseRejectedResult).reason as Error | undefined;
       if (isDatabaseUnavailable(error)) {
-        // The database failed, so it is not known whether the pet or category of this line was created. `createAgain`
-        // sends the line again. If this fails as well, the import ends, and the operator can continue the import at
-        // this line.
+        // The database failed, so the line's pet or category may have been created. Send the line again. If this fails as
+        // well, the import ends, and the operator can continue the import at this line.
         this.outcome.nextLine = line.number;
         this.outcome.unknownTo = lines.at(-1)!.number;
         await this.createAgain(line);
