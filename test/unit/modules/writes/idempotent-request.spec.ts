@@ -11,7 +11,7 @@ it('reports what the last run of a command has done, because a batch may run aga
   });
   /** Runs the command, and returns its result or the code of its error. */
   const run = (isClaimed: boolean, stored: typeof STORED | null): unknown => {
-    const state = new State(new Date());
+    const state = new State(new Date('2026-11-21T09:30:00Z'));
     const [claim, response] = command.needs.filter((need) => 'lookup' in need);
     state.addLoaded(claim!.lookup, claim!.key, isClaimed);
     state.addLoaded(response!.lookup, response!.key, stored);
